@@ -134,7 +134,7 @@ LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v) {
 void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef well) {
     close_loop(p, v);
     p->settled = false;
-    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_forget(p);
     jit_end_if(p);
     jit_if(p, NULL, well ? LLVMBuildNot(p->b, well, "") : NULL, true);
 }

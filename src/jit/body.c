@@ -169,17 +169,13 @@ static void fuel(jit_printer *p, const vec_value *v) {
     jit_define(p, v, made);
 }
 
-static bool is_same_mask(const vec_value *a, const vec_value *b) {
-    return a == b || (a && b && a->op == VEC_GET && b->op == VEC_GET && a->u.var == b->u.var);
-}
-
 /* Whether all that stands behind "is a lane in the mask?" takes just those lanes out of masks: done without asking, it does nothing where there are
  * none, and costs less than a branch that goes either way. */
 static bool is_flat(const vec_value *v) {
     const vec_value *any = v->args[0];
     if (any->op != VEC_ANY || (v->body[1] && v->body[1]->first)) return false;
     for (const vec_value *inner = v->body[0]->first; inner; inner = inner->next) {
-        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits && is_same_mask(inner->mask, any->args[0]);
+        bool leaves = inner->op == VEC_LEAVE && !inner->ends && !inner->exits && jit_is_same_mask(inner->mask, any->args[0]);
         if (inner->op != VEC_GET && !leaves) return false;
     }
     return true;
@@ -405,6 +401,7 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     uint64_t slots = p->k->module->slots.count;
     p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
     p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
+    p->checked = hg_calloc((size_t)f->value_count + 1, sizeof *p->checked);
     p->low = hg_calloc((size_t)f->value_count + 1, sizeof *p->low);
     p->high = hg_calloc((size_t)f->value_count + 1, sizeof *p->high);
     p->widths = vec_find_widths(f, p->mask_bytes);
@@ -414,8 +411,8 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->wholes || !p->kept_field ||
-        !p->bases || !p->sizes)
+    if (!p->values || !p->splats || !p->checked || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->wholes ||
+        !p->kept_field || !p->bases || !p->sizes)
         return false;
     p->dead = false;
     p->entry = jit_block(p, "entry");
@@ -427,6 +424,7 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
 void jit_close_function(jit_printer *p) {
     hg_free(p->values);
     hg_free(p->splats);
+    hg_free(p->checked);
     hg_free(p->low);
     hg_free(p->high);
     hg_free(p->widths);
@@ -436,7 +434,7 @@ void jit_close_function(jit_printer *p) {
     hg_free(p->kept_field);
     hg_free(p->bases);
     hg_free(p->sizes);
-    p->values = p->splats = p->low = p->high = p->arrays = p->vars = p->bases = p->sizes = NULL;
+    p->values = p->splats = p->checked = p->low = p->high = p->arrays = p->vars = p->bases = p->sizes = NULL;
     p->widths = NULL;
     p->wholes = NULL;
     p->kept_field = NULL;

@@ -126,7 +126,16 @@ LLVMValueRef jit_each(jit_printer *p, const vec_value *v) {
 
 void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made) { p->values[v->id] = made; }
 
+void jit_forget(jit_printer *p) {
+    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    memset(p->checked, 0, ((size_t)p->f->value_count + 1) * sizeof *p->checked);
+}
+
 /* ---- masks ---- */
+
+bool jit_is_same_mask(const vec_value *a, const vec_value *b) {
+    return a == b || (a && b && a->op == VEC_GET && b->op == VEC_GET && a->u.var == b->u.var);
+}
 
 LLVMValueRef jit_run(const jit_printer *p) { return p->vars[p->var_count]; }
 LLVMValueRef jit_ended(const jit_printer *p) { return p->vars[p->var_count + 1]; }

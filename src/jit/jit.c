@@ -153,7 +153,7 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     p->tables = hg_calloc((size_t)tables + 1, sizeof *p->tables);
     p->functions = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->functions);
     p->function_types = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->function_types);
-    LLVMTypeRef zeros = LLVMArrayType2(p->t.i64, 8);
+    LLVMTypeRef zeros = LLVMArrayType2(p->t.i64, ZEROS_BYTES / 8);
     p->zeros = LLVMAddGlobal(p->module, zeros, "zeros");
     LLVMSetInitializer(p->zeros, LLVMConstNull(zeros));
     LLVMSetGlobalConstant(p->zeros, true);

@@ -9,6 +9,8 @@
 
 #include <llvm-c/Core.h>
 
+enum { ZEROS_BYTES = 64 };
+
 /* Values of variables on the way to a block. */
 typedef struct jit_edge {
     LLVMBasicBlockRef from;
@@ -57,7 +59,7 @@ typedef struct jit_printer {
     bool failed;                      /* out of memory */
     LLVMValueRef *functions, *tables; /* by id */
     LLVMTypeRef *function_types;
-    LLVMValueRef zeros; /* where loads of nobody read */
+    LLVMValueRef zeros; /* where loads of nobody read: ZEROS_BYTES */
     LLVMTypeRef shared_type;
     LLVMMetadataRef unlikely, likely; /* of a branch */
     unsigned prof;
@@ -70,6 +72,7 @@ typedef struct jit_printer {
     LLVMValueRef *values, *splats;                              /* by value id */
     LLVMValueRef *arrays;                                       /* by variable id: where an array lies */
     LLVMValueRef *bases, *sizes;                                /* by slot */
+    LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may read, without disp; zeros: not known */
     LLVMValueRef class_base, class_size;
     uint8_t *widths;     /* by value id: bytes of an element of a mask */
     uint32_t mask_bytes; /* of an element of masks in variables */
@@ -112,6 +115,8 @@ LLVMValueRef jit_intrinsic(jit_printer *p, const char *name, LLVMTypeRef *overlo
 LLVMValueRef jit_one(jit_printer *p, const vec_value *v);
 LLVMValueRef jit_each(jit_printer *p, const vec_value *v);
 void jit_define(jit_printer *p, const vec_value *v, LLVMValueRef made);
+void jit_forget(jit_printer *p); /* what is known of values that are printed once more */
+bool jit_is_same_mask(const vec_value *a, const vec_value *b);
 /* A mask in elements of `bytes`, as i1s, as bits; `mask` NULL: the lanes that run. */
 LLVMValueRef jit_mask(jit_printer *p, const vec_value *mask, uint32_t bytes);
 LLVMValueRef jit_mask_i1(jit_printer *p, const vec_value *mask);

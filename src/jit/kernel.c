@@ -17,7 +17,7 @@ static void turn(jit_printer *p, LLVMValueRef first, LLVMValueRef run) {
     p->first = first;
     p->end = jit_block(p, "turn_end");
     p->dead = false;
-    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_forget(p);
     jit_set_run(p, run);
     jit_set_ended(p, jit_u64(p, 0));
     if (p->shared_type) LLVMBuildMemSet(p->b, p->shared, LLVMConstNull(p->t.i8), LLVMSizeOf(p->shared_type), 1);
@@ -37,7 +37,7 @@ static bool asks_time(const vec_function *f) {
 /* What the conditions are made of, in the turn that begins with a lane. */
 static void conditions_at(jit_printer *p, const vec_whole *whole, LLVMValueRef first, LLVMValueRef *out) {
     p->first = first;
-    memset(p->splats, 0, ((size_t)p->f->value_count + 1) * sizeof *p->splats);
+    jit_forget(p);
     jit_print_tested(p);
     for (uint64_t i = 0; i < whole->conditions.count; i++) {
         const vec_condition *c = &whole->conditions.data[i];

@@ -83,10 +83,14 @@ static LLVMValueRef size_of(jit_printer *p, const vec_value *v) {
 
 static LLVMValueRef first_index(jit_printer *p, const vec_value *v) { return v->u.mem.has_index ? jit_one(p, v->args[0]) : jit_u64(p, 0); }
 
-/* Of the first lane, or of all. */
-static LLVMValueRef address(jit_printer *p, const vec_value *v) {
+/* Of the first lane, or of all: without disp. */
+static LLVMValueRef place(jit_printer *p, const vec_value *v) {
     LLVMValueRef at = base_of(p, v);
-    if (v->u.mem.has_index && !v->args[0]->each) at = jit_at(p, at, jit_one(p, v->args[0]));
+    return v->u.mem.has_index && !v->args[0]->each ? jit_at(p, at, jit_one(p, v->args[0])) : at;
+}
+
+static LLVMValueRef address(jit_printer *p, const vec_value *v) {
+    LLVMValueRef at = place(p, v);
     return v->u.mem.disp ? jit_field(p, at, (uint64_t)v->u.mem.disp) : at;
 }
 
@@ -144,15 +148,61 @@ static LLVMValueRef any_i1(jit_printer *p, LLVMValueRef i1s) {
     return LLVMBuildICmp(p->b, LLVMIntNE, bits, jit_u64(p, 0), "");
 }
 
-static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v) {
+/* Checks that are made at one place: of one index, with nothing between them that another lane or the memory could tell. */
+enum { MOST_TOGETHER = 8 };
+typedef struct together {
+    const vec_value *checks[MOST_TOGETHER];
+    uint32_t count;
+    bool known; /* what they reach, from the index on */
+    int64_t low, high;
+} together;
+
+static bool has_one_index(const vec_value *v) { return !v->u.mem.open && !(v->u.mem.has_index && v->args[0]->each); }
+
+static bool is_same_place(const vec_value *a, const vec_value *b) {
+    return a->u.mem.space == b->u.mem.space && a->u.mem.slot == b->u.mem.slot && a->u.mem.class_id == b->u.mem.class_id &&
+           a->u.mem.reach == b->u.mem.reach && a->u.mem.stride == b->u.mem.stride && a->u.mem.has_index == b->u.mem.has_index &&
+           has_one_index(a) && has_one_index(b) && (!a->u.mem.has_index || a->args[0] == b->args[0]) && jit_is_same_mask(a->mask, b->mask);
+}
+
+static bool ends_group(const vec_value *v) {
+    if (v->op == VEC_SET) return v->u.var->mask;
+    return v->op != VEC_LOAD && (vec_op_has((vec_op)v->op, VEC_F_EFFECT) || v->body[0]);
+}
+
+static void add_to_group(const jit_printer *p, together *g, const vec_value *v) {
     int64_t low = 0, high = 0;
-    if (!vec_reach_of(p->k, v, &low, &high)) return truth(p, true);
-    if (v->u.mem.small && low >= 0) { /* nothing wraps */
-        LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)high), "");
+    if (!vec_reach_of(p->k, v, &low, &high)) {
+        g->known = g->known && g->count;
+        return;
+    }
+    g->low = !g->count || low < g->low ? low : g->low;
+    g->high = !g->count || high > g->high ? high : g->high;
+    g->known = true;
+    g->checks[g->count++] = v;
+}
+
+static together checks_from(const jit_printer *p, const vec_value *v) {
+    together g = {0};
+    add_to_group(p, &g, v);
+    if (!g.known) g.checks[g.count++] = v;
+    for (const vec_value *w = v->next; g.known && w && g.count < MOST_TOGETHER; w = w->next) {
+        if (w->op == VEC_CHECK && is_same_place(v, w))
+            add_to_group(p, &g, w);
+        else if (ends_group(w))
+            break;
+    }
+    return g;
+}
+
+static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const together *g) {
+    if (!g->known) return truth(p, true);
+    if (v->u.mem.small && g->low >= 0) { /* nothing wraps */
+        LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)g->high), "");
         return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
     }
-    if (!v->u.mem.has_index || !v->args[0]->each) return outside(p, size_of(p, v), first_index(p, v), low, high, false);
-    LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), low, high, true);
+    if (has_one_index(v)) return outside(p, size_of(p, v), first_index(p, v), g->low, g->high, false);
+    LLVMValueRef out = outside(p, size_of(p, v), jit_each(p, v->args[0]), g->low, g->high, true);
     if (v->mask) out = LLVMBuildAnd(p->b, out, jit_mask_i1(p, v->mask), "");
     return any_i1(p, out);
 }
@@ -198,14 +248,8 @@ static void check_open(jit_printer *p, const vec_value *v) {
     end_if_any(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
 }
 
-static void check(jit_printer *p, const vec_value *v) {
-    if (v->u.mem.open) {
-        check_open(p, v);
-        return;
-    }
-    if (v->u.mem.end) jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""), true);
-    jit_if(p, NULL, may_be_outside(p, v), true);
-    LLVMValueRef here = lanes_here(p, v);
+/* Looks at each lane; returns those that are left. */
+static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef here) {
     const vec_value *index = v->u.mem.has_index ? v->args[0] : NULL;
     bool listed = index && index->each;
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
@@ -218,9 +262,38 @@ static void check(jit_printer *p, const vec_value *v) {
                            jit_u64(p, (uint64_t)stride),
                            jit_u64(p, (uint64_t)v->u.mem.disp),
                            here};
-    LLVMValueRef left = jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args));
+    LLVMValueRef left = LLVMBuildAnd(p->b, here, jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args)), "");
     jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
+    return left;
+}
+
+/* Where loads of one place may read behind their checks, without a question whether a lane is there: with the index, without disp. */
+static bool has_safe_place(const vec_value *v, const together *g) {
+    return v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.end && g->known && g->low >= 0 && g->high <= ZEROS_BYTES;
+}
+
+static void check(jit_printer *p, const vec_value *v) {
+    if (p->checked[v->id]) return; /* with one in front of it */
+    if (v->u.mem.open) {
+        check_open(p, v);
+        return;
+    }
+    const together g = checks_from(p, v);
+    LLVMValueRef at = has_safe_place(v, &g) ? place(p, v) : NULL;
+    if (v->u.mem.end) jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""), true);
+    LLVMValueRef question = may_be_outside(p, v, &g), left = NULL;
+    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(p->b)};
+    jit_if(p, NULL, question, true);
+    for (uint32_t i = 0; i < g.count; i++) left = check_lanes(p, g.checks[i], lanes_here(p, v));
+    LLVMValueRef some = at ? LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "") : NULL;
+    LLVMValueRef places[2] = {at, at ? LLVMBuildSelect(p->b, some, at, p->zeros, "") : NULL};
+    from[1] = LLVMGetInsertBlock(p->b);
     jit_end_if(p);
+    if (at) {
+        at = LLVMBuildPhi(p->b, p->t.ptr, "");
+        LLVMAddIncoming(at, places, from, 2);
+    }
+    for (uint32_t i = 0; i < g.count; i++) p->checked[g.checks[i]->id] = at ? at : p->zeros;
     if (v->u.mem.end) jit_end_if(p);
 }
 
@@ -326,7 +399,18 @@ static LLVMValueRef row(jit_printer *p, const vec_value *v, LLVMValueRef stored)
 
 /* ---- one place, each its own ---- */
 
+/* The check right in front of an access; NULL: there is none. */
+static const vec_value *check_of(const vec_value *v) {
+    const vec_value *w = v->prev;
+    while (w && w->op == VEC_GET) w = w->prev;
+    return w && w->op == VEC_CHECK && is_same_place(v, w) && v->u.mem.disp == w->u.mem.disp ? w : NULL;
+}
+
 static LLVMValueRef load_one(jit_printer *p, const vec_value *v) {
+    const vec_value *checked = check_of(v);
+    LLVMValueRef at = checked ? p->checked[checked->id] : NULL;
+    if (checked && p->settled && checked->settled) return jit_load(p, jit_type_of(p, v), address(p, v));
+    if (at && at != p->zeros) return jit_load(p, jit_type_of(p, v), jit_field(p, at, (uint64_t)v->u.mem.disp));
     LLVMValueRef some = LLVMBuildICmp(p->b, LLVMIntNE, jit_bits(p, v->mask), jit_u64(p, 0), "");
     return jit_load(p, jit_type_of(p, v), LLVMBuildSelect(p->b, some, address(p, v), p->zeros, ""));
 }

@@ -282,9 +282,49 @@ static void check_large(hg_backend *b) {
     free(out);
 }
 
+/* ---- several places of one index ---- */
+
+enum { READERS = 8 };
+
+/* What a launch says, and what lanes have written. */
+static void read_four(hg_backend *b, hg_program *program, uint64_t count, char text[512], uint32_t y[READERS]) {
+    uint32_t s[16];
+    for (uint32_t i = 0; i < 16; i++) s[i] = i + 1;
+    for (uint32_t i = 0; i < READERS; i++) y[i] = 77;
+    hg_buffer buffers[] = {make_buffer(b, s, count * sizeof *s), make_buffer(b, y, READERS * sizeof *y)};
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "s", buffers[0]));
+    CHECK_OK(hg_params_set_buffer(params, "y", buffers[1]));
+    hg_status status = hg_backend_execute_program_with_params(b, program, NULL, params);
+    snprintf(text, 512, "%s", status == HG_OK ? "no fault" : hg_last_error_text());
+    CHECK_OK(hg_backend_copy_from_buffer(b, buffers[1], y, READERS * sizeof *y));
+    for (int i = 0; i < 2; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
+    hg_params_destroy(params);
+}
+
+/* Lanes leave a loop one by one that reads four neighbours a round: whichever of them ends the array first, those lanes fault that are left, there. */
+static void check_four(hg_backend *native, hg_backend *interpreter) {
+    hg_program *program = assemble(
+        ".atlas 1\n.program four\n.param s buffer u32 in\n.param y buffer u32 inout\n.lanes 8\n.reg k, at, own, sum, v u32\n"
+        " cvt own, global\n and own, own, 3\n mov k, 0\n mov sum, 0\nnext: bra.ge k, own, @out\n shl at, k, 2\n ldg v, [s[at + 2]]\n"
+        " add sum, sum, v\n ldg v, [s[at]]\n mul sum, sum, v\n ldg v, [s[at + 3]]\n add sum, sum, v\n ldg v, [s[at + 1]]\n"
+        " xor sum, sum, v\n add k, k, 1\n bra @next\nout: stg [y[global]], sum\n");
+    for (uint64_t count = 1; count <= 16; count++) {
+        char text[2][512];
+        uint32_t y[2][READERS];
+        read_four(native, program, count, text[0], y[0]);
+        read_four(interpreter, program, count, text[1], y[1]);
+        CHECK_MESSAGE(strcmp(text[0], text[1]) == 0, "%u elements: %s, not %s", (unsigned)count, text[0], text[1]);
+        for (uint32_t i = 0; i < READERS; i++)
+            CHECK_MESSAGE(y[0][i] == y[1][i], "%u elements, lane %u: %u, not %u", (unsigned)count, i, y[0][i], y[1][i]);
+    }
+    hg_program_release(program);
+}
+
 int main(int argc, char **argv) {
     static const uint32_t NUMBERS[] = {1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 64, 100, 255, 256, 1000, 1024, 2048};
     char reason[256];
+    hg_backend *interpreter = open_backend("cpu");
     bool native = c_vectors_use(argc > 1 ? argv[1] : "16:8:gcc -O0", reason);
     if (!native) SKIP(reason);
     hg_backend *b = open_backend("cpu");
@@ -298,7 +338,9 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; b && i < sizeof WALKS / sizeof *WALKS; i++) check_walk(b, &WALKS[i]);
     if (b) check_large(b);
+    if (b && interpreter) check_four(b, interpreter);
     hg_backend_destroy(b);
+    hg_backend_destroy(interpreter);
     if (native) test_failed += c_vectors_end();
     return test_done();
 }
