@@ -184,7 +184,7 @@ static LLVMValueRef record_memory(jit_printer *p) {
     LLVMAddIncoming(made, &given, &ask, 1);
     LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""), p->end, good);
     LLVMPositionBuilderAtEnd(p->b, good);
-    LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
+    if (p->shared_type || vec_reads_unset(p->f)) LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
     return made;
 }
 

@@ -76,6 +76,7 @@ static vec_value *counted(former *x, const kir_value *set, vec_var *var) {
 }
 
 static void form_set(former *x, const kir_value *v) {
+    fact_of_var(v->u.var)->sets++;
     if (vec_set_guess(x, v)) return;
     vec_var *var = var_here(x, v->u.var);
     if (!var->each) {

@@ -44,6 +44,7 @@ typedef struct value_fact {
     uint8_t remake;                       /* low: what making it again costs; 0: it is kept */
     vec_value *origin[4];                 /* low: one or each, first, ok, swap as they were made first; NULL: none */
     vec_var *kept[4];                     /* low: where those are kept */
+    uint32_t sets;                        /* GET: how many SETs of its variable were written before it */
     vec_region *level;                    /* split: what is around it in the block */
     vec_region *outside;                  /* IF, LOOP: where it is written */
     vec_region *into[2];                  /* IF: where its branches are written */
@@ -58,7 +59,8 @@ typedef struct var_fact {
     bool low, kept;   /* a turn's, not the block's; in several TURNS */
     vec_value *turns; /* low: where it is used first */
     int64_t stride;
-    vec_var *var; /* of the function at work */
+    vec_var *var;  /* of the function at work */
+    uint32_t sets; /* that are written */
     /* each: guess.c */
     bool no_guess, guessed, wanted_guess, sure;
     bool left;               /* guessed: read behind the regions that lanes leave one by one, where lanes have what each set last */

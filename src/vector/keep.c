@@ -40,6 +40,7 @@ void vec_made(former *x, const kir_value *v) {
     p->origin[1] = p->first;
     p->origin[2] = p->ok;
     p->origin[3] = p->swap;
+    if (v->op == KIR_VAR_GET) p->sets = fact_of_var(v->u.var)->sets;
 }
 
 /* At the start of the TURNS that is open, behind what came there before. */
@@ -82,6 +83,17 @@ static void get_kept(former *x, kir_value *v) {
         vec_made(x, v);
 }
 
+/* Whether the variable still holds what was read: it has not been set since, nor is it before these TURNS run again. */
+static bool still_holds(const former *x, const kir_value *v) {
+    const value_fact *p = fact_of(v);
+    if (v->op != KIR_VAR_GET || p->origin[1] || p->origin[2] || p->origin[3] || !p->origin[0]) return false;
+    const var_fact *var = fact_of_var(v->u.var);
+    if (!var->var || var->var->shared || var->sets != p->sets) return false;
+    for (const kir_region *r = x->region; r != v->parent; r = r->owner->parent)
+        if (!r->owner || (r->owner->op == KIR_LOOP && fact_of(r->owner)->split)) return false;
+    return true;
+}
+
 /* Not deeper than MOST_REMADE_ONE. */
 void vec_bring(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
@@ -93,10 +105,14 @@ void vec_bring(former *x, kir_value *v) {
         for (uint8_t i = 0; i < v->nargs; i++) vec_bring(x, v->args[i]);
     vec_place place = to_head(x);
     x->inst = v->inst;
-    if (p->remake)
+    if (p->remake) {
         x->remake(x, v);
-    else
+    } else if (still_holds(x, v)) {
+        vec_use_var(x, v->u.var);
+        vec_is(x, v, vec_get(x, fact_of_var(v->u.var)->var));
+    } else {
         get_kept(x, v);
+    }
     back_from_head(x, place);
     x->inst = inst;
 }

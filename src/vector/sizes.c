@@ -49,3 +49,24 @@ bool vec_reach_of(const vec_kernel *k, const vec_value *v, int64_t *low, int64_t
     *high = v->u.mem.disp + (last > 0 ? last : 0) + v->u.mem.size;
     return true;
 }
+
+/* Sets the variable for all lanes of the turn, whatever comes before in the block. */
+static bool sets_first(const vec_function *f, const vec_value *v) {
+    const vec_value *owner = v->parent->owner;
+    return v->op == VEC_SET && !v->mask && owner && owner->op == VEC_TURNS && owner->parent == f->body;
+}
+
+bool vec_reads_unset(const vec_function *f) {
+    bool found = false, *seen = hg_calloc((size_t)f->var_count + 1, sizeof *seen);
+    if (!seen) return true;
+    for (const vec_var *var = f->vars; var; var = var->next) found = found || (var->kept && var->length);
+    for (const vec_value *v = vec_walk(NULL, f->body); v && !found; v = vec_walk(v, f->body)) {
+        bool names = v->op == VEC_GET || v->op == VEC_SET;
+        for (uint8_t i = 0; i < v->losing_count; i++) found = found || (v->losing[i]->kept && !seen[v->losing[i]->id]);
+        if (!names || !v->u.var->kept || v->u.var->shared || seen[v->u.var->id]) continue;
+        seen[v->u.var->id] = true;
+        found = found || !sets_first(f, v);
+    }
+    hg_free(seen);
+    return found;
+}

@@ -216,6 +216,9 @@ const kir_slot *vec_slot_of(const vec_kernel *k, const vec_value *v); /* NULL: n
 /* What all lanes' offsets reach, from the index on: false where the numbers are too large to say. */
 bool vec_reach_of(const vec_kernel *k, const vec_value *v, int64_t *low, int64_t *high);
 
+/* Whether a turn of a block may read a kept variable before it sets it: then it is 0. */
+bool vec_reads_unset(const vec_function *f);
+
 /* Where the operands of a memory operation begin behind its place. */
 static inline uint8_t vec_place_args(const vec_value *v) { return (uint8_t)(v->u.mem.open + v->u.mem.has_index); }
 

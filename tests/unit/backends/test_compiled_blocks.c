@@ -47,9 +47,20 @@ static const char PLACES[] =
     " and w, at, 255\n lds w, [shared + w*4 + 64]\n xor v, v, w\n stg [x[global]], v\n"
     "out:\n exit\n";
 
+/* What was read from a register before some lanes set it: before the loop, and in each round. */
+static const char KEEPS[] =
+    ".atlas 1\n.program keeps\n.param x buffer u32 inout [n]\n.param n u64\n.param rounds u32\n.shared 256\n"
+    ".reg v, w, s, i, base, old u32\n"
+    " ldg v, [x[global]]\n mov s, 0\n mov i, 0\n bra.lt v, 2147483648, @start\n mad v, v, 7, 1\n"
+    "start:\n mov base, v\n"
+    "again:\n mov old, v\n add s, s, base\n sts [shared + lane*4], v\n bar.sync 0\n xor w, lane, 1\n lds w, [shared + w*4]\n"
+    " bra.lt w, 2147483648, @next\n mad v, v, 3, w\n"
+    "next:\n bar.sync 1\n mad v, old, 5, v\n add i, i, 1\n bra.lt i, rounds, @again\n"
+    " add v, v, s\n stg [x[global]], v\n";
+
 typedef struct side {
     hg_backend *b;
-    hg_program *rounds, *faults, *places;
+    hg_program *rounds, *faults, *places, *keeps;
     uint32_t values[MOST];
     char error[256];
 } side;
@@ -65,12 +76,14 @@ static void open_side(side *s, const char *jit) {
     s->rounds = assemble(ROUNDS);
     s->faults = assemble(FAULTS);
     s->places = assemble(PLACES);
+    s->keeps = assemble(KEEPS);
 }
 
 static void close_side(side *s) {
     hg_program_release(s->rounds);
     hg_program_release(s->faults);
     hg_program_release(s->places);
+    hg_program_release(s->keeps);
     hg_backend_destroy(s->b);
 }
 
@@ -205,6 +218,17 @@ static void places(void) {
     place(none, 900, 0xFFFFFFFFu, 8, 5, true); /* a layer of 900 less some rows */
 }
 
+static void keeps(void) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    const number numbers[] = {{"n", HG_TYPE_U64, 192}, {"rounds", HG_TYPE_U32, 4}};
+    launch.grid[0] = 4;
+    launch.block[0] = 48;
+    run(&interpreter, interpreter.keeps, &launch, 192, numbers, 2);
+    run(&native, native.keeps, &launch, 192, numbers, 2);
+    CHECK_MESSAGE(!interpreter.error[0] && !native.error[0], "%s, %s", interpreter.error, native.error);
+    CHECK(memcmp(interpreter.values, native.values, 192 * 4) == 0);
+}
+
 /* ---- turns as long as rows ---- */
 
 static cpu_compiler recorder;
@@ -255,6 +279,7 @@ static void with(const char *compiler) {
         shapes();
         faults();
         places();
+        keeps();
         rows();
         close_side(&native);
         test_failed += c_vectors_end() != 0;
