@@ -6,6 +6,7 @@
  * .divergent; var_layout.scalar; function_layout.param_form, .result_form, .divergent_*. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
+#include "kir/define/define.h"
 #include <string.h>
 
 bool tile_is_pure(const kir_value *v) { return kir_is_value(v) || v->op == KIR_DERIVED; }
@@ -15,6 +16,13 @@ bool tile_is_border(const kir_value *v) {
     const kir_value *a = v->args[0], *b = v->args[1];
     if (layout_of(a)->form == TILE_SCALAR && layout_of(b)->form == TILE_AFFINE) a = v->args[1], b = v->args[0];
     return layout_of(a)->form == TILE_AFFINE && layout_of(b)->form == TILE_SCALAR && (a->op == KIR_ID || a->stride > 0);
+}
+
+/* A function takes from 0.5 (exp, f32) to 3 ns (log, f64) a lane, 3.5 to 6 with two arguments, where an addition takes 0.05 to 0.1: what it counts
+ * for where threads may share a launch. Less than it takes: a launch of some microseconds is not worth waking them. */
+static uint32_t work_of(const kir_value *v) {
+    if (kir_define_is_small(v->u.derived.fn, (hg_type)v->u.derived.atlas_type)) return 0;
+    return 2 * (uint32_t)kir_type_bytes(v->type) * v->nargs;
 }
 
 /* ---- handlers ---- */
@@ -385,6 +393,7 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             widen_arguments(layout, v);
             if (v->op == KIR_LOOP) layout->kernel->has_loop = true;
+            if (v->op == KIR_DERIVED) layout->kernel->function_work += work_of(v);
         }
     }
     if (layout->unsupported)

@@ -164,7 +164,8 @@ static void finish(tile_run_state *s, tile_fault *fault) {
 
 bool tile_run_is_large(const tile_kernel *k, uint64_t lanes) {
     uint64_t work = 0;
-    return !hg_mul_u64(lanes, (uint64_t)k->insn_count * (k->has_loop ? 16 : 1), &work) || work >= 200000;
+    uint64_t each = (uint64_t)k->insn_count + k->function_work;
+    return !hg_mul_u64(lanes, each * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
 
 /* Tiles or blocks of `each` lanes that a thread takes at once: some for each thread even where there are few, for each may have long loops. */

@@ -170,6 +170,7 @@ struct tile_kernel {
     struct tile_heat *heat; /* NULL: nobody wants to know */
     uint32_t width;         /* lanes of a tile when not block_mode */
     uint32_t insn_count;
+    uint32_t function_work; /* of functions, in instructions: what they take more than one */
     tile_insn *insns;
     uint32_t slot_count, mask_count, function_count, input_count;
     uint32_t memory_count; /* slots of the module */
