@@ -27,11 +27,14 @@ static bool improve(hg_code_set *set, bool compile) {
     if (status == HG_ERROR_WOULD_BLOCK && !compile) return false;
     if (status == HG_OK) {
         hg_code_record(set, "native code", start);
-    } else if (start) { /* once a kernel: it is not asked for again */
+    } else if (start) { /* once a kernel, which is not asked for again; once for all of them where nothing compiles */
         char why[640];
         snprintf(why, sizeof why, "%s: %s", set->name, hg_error_record()->message);
-        hg_profile_end(set->profile,
-                       &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = "no native code", .detail = why, .start_ns = start});
+        hg_profile_end(set->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
+                                                        .name = "no native code",
+                                                        .detail = why,
+                                                        .start_ns = start,
+                                                        .once = status == HG_ERROR_BACKEND_UNAVAILABLE});
     }
     kir_module_destroy(set->high);
     set->high = NULL;

@@ -55,6 +55,7 @@ typedef struct recorder {
 struct hg_profile {
     recorder *to;
     uint8_t process;
+    bool said; /* atomic: a span with `once` was recorded */
 };
 
 static hg_mutex list_lock = HG_MUTEX_INIT;
@@ -134,6 +135,7 @@ static void add_total(recorder *r, const event *e) {
 
 void hg_profile_end(hg_profile *profile, const hg_profile_span *span) {
     if (!profile || !span->start_ns) return;
+    if (span->once && hg_atomic_exchange(&profile->said, true, HG_RELAXED)) return;
     recorder *r = profile->to;
     uint64_t now = hg_clock_ns();
     event e = {.start_ns = span->start_ns,

@@ -32,6 +32,7 @@ typedef struct hg_profile_span {
     uint64_t bytes;     /* moved or touched; 0: none */
     uint64_t lanes;     /* 0: none */
     uint32_t line;      /* in the source text; 0: unknown */
+    bool once;          /* of such spans a profile has the first */
 } hg_profile_span;
 
 enum {

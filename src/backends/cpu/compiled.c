@@ -67,11 +67,10 @@ static maker maker_for(const cpu_compiled *c, const kir_module *module, bool blo
 
 /* False: nothing is kept. */
 static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *module, uint8_t key[HG_BLOB_KEY_BYTES]) {
-    enum { FORMAT = 3 }; /* of what the cache holds, and of the vector form and what is made of it */
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;
-    hg_text_addf(&text, "hologram native code %d, %x, bytes %u, lanes %u, blocks %d, %s, ", (int)FORMAT, (unsigned)HG_JIT_VERSION,
+    hg_text_addf(&text, "hologram native code %s, %x, bytes %u, lanes %u, blocks %d, %s, ", cpu_compiled_sources, (unsigned)HG_JIT_VERSION,
                  (unsigned)m->options.bytes, (unsigned)m->lanes, m->blocks, m->options.cpu);
     if (cpu_compiler_in_use)
         hg_text_addf(&text, "%s", cpu_compiler_in_use->table.compiler);

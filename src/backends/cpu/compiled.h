@@ -16,6 +16,9 @@ typedef struct cpu_compiler {
 } cpu_compiler;
 extern const cpu_compiler *cpu_compiler_in_use;
 
+/* Another text for other sources of what makes native code (cmake/kernel_sources.cmake): part of the cache's keys. */
+extern const char *cpu_compiled_sources;
+
 typedef struct cpu_compiled {
     tile_level level;
     hg_blob_cache *cache;

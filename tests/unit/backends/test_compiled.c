@@ -286,6 +286,12 @@ static void from_the_cache(void) {
     use.lanes = 8;
     use.table.compiler = "a compiler of the test, 1";
     once("on", folder, 0);
+    const char *sources = cpu_compiled_sources;
+    CHECK(strlen(sources) == 64);
+    cpu_compiled_sources = "other sources";
+    once("on", folder, 1);
+    cpu_compiled_sources = sources;
+    once("on", folder, 0);
     for (int i = 0; i < 20; i++) {
         each_entry(folder, flip_bit);
         once("on", folder, 1);
