@@ -4,6 +4,7 @@
  *
  * Requires: vec_verify, numbered operations. Must not know: targets. */
 #include "vector/vector.h"
+#include "kir/analysis/range.h"
 
 enum { MOST_VALUES = 2048, MOST_STRIDE = 1 << 20, MOST_DEPTH = 8 };
 
@@ -89,6 +90,7 @@ static bool is_before_end(const finder *s, vec_value *v) {
     bool input = false;
     if (v->prim != KIR_CMP_ULT || v->args[1]->each || !is_of_launch(v->args[1], MOST_DEPTH, &input) || !input) return false;
     vec_value *ramp = v->args[0]->each ? vec_ramp_of(v->args[0]) : NULL, *of = ramp ? ramp->args[0] : v->args[0];
+    if (ramp && ramp->u.imm * (s->k->lanes - 1) > kir_range_full(ramp->type).high) return false; /* it wraps within a turn */
     if (of->each || !has_bounds(s, of) || !has_bounds(s, v->args[1])) return false;
     of->tested = v->args[1]->tested = true;
     return true;

@@ -58,9 +58,14 @@ static const char KEEPS[] =
     "next:\n bar.sync 1\n mad v, old, 5, v\n add i, i, 1\n bra.lt i, rounds, @again\n"
     " add v, v, s\n stg [x[global]], v\n";
 
+/* A number of 16 bits that wraps within a turn is no row of numbers of which the last is the largest. */
+static const char STEEP[] =
+    ".atlas 1\n.program steep\n.param x buffer u32 inout [n]\n.param n u64\n.param end u16\n.block 8\n.reg i u32\n.reg t u16\n"
+    " mov i, lane_idx_x\n cvt t, i\n mul t, t, 12000\n bra.ge t, end, @out\n stg [x[global]], i\nout:\n exit\n";
+
 typedef struct side {
     hg_backend *b;
-    hg_program *rounds, *faults, *places, *keeps;
+    hg_program *rounds, *faults, *places, *keeps, *steep;
     uint32_t values[MOST];
     char error[256];
 } side;
@@ -77,6 +82,7 @@ static void open_side(side *s, const char *jit) {
     s->faults = assemble(FAULTS);
     s->places = assemble(PLACES);
     s->keeps = assemble(KEEPS);
+    s->steep = assemble(STEEP);
 }
 
 static void close_side(side *s) {
@@ -84,6 +90,7 @@ static void close_side(side *s) {
     hg_program_release(s->faults);
     hg_program_release(s->places);
     hg_program_release(s->keeps);
+    hg_program_release(s->steep);
     hg_backend_destroy(s->b);
 }
 
@@ -229,6 +236,17 @@ static void keeps(void) {
     CHECK(memcmp(interpreter.values, native.values, 192 * 4) == 0);
 }
 
+static void steep(void) {
+    hg_launch launch = HG_LAUNCH_INIT;
+    const number numbers[] = {{"n", HG_TYPE_U64, 192}, {"end", HG_TYPE_U16, 20000}};
+    launch.grid[0] = 24;
+    launch.block[0] = 8;
+    run(&interpreter, interpreter.steep, &launch, 192, numbers, 2);
+    run(&native, native.steep, &launch, 192, numbers, 2);
+    CHECK_MESSAGE(!interpreter.error[0] && !native.error[0], "%s, %s", interpreter.error, native.error);
+    CHECK(memcmp(interpreter.values, native.values, 192 * 4) == 0);
+}
+
 /* ---- turns as long as rows ---- */
 
 static cpu_compiler recorder;
@@ -280,6 +298,7 @@ static void with(const char *compiler) {
         faults();
         places();
         keeps();
+        steep();
         rows();
         close_side(&native);
         test_failed += c_vectors_end() != 0;
