@@ -448,8 +448,23 @@ static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef 
     return stored ? NULL : jit_load(p, jit_vector(p, type), values);
 }
 
+/* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made of loads as well. */
+static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
+    LLVMTypeRef type = jit_scalar(p, stored ? v->args[vec_place_args(v)]->type : v->type);
+    LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type));
+    for (uint32_t i = 0; i < p->lanes; i++) {
+        LLVMValueRef at = jit_field(p, first, (uint64_t)v->u.mem.stride * i), lane = jit_u64(p, i);
+        if (stored)
+            jit_store(p, LLVMBuildExtractElement(p->b, stored, lane, ""), at);
+        else
+            made = LLVMBuildInsertElement(p->b, made, jit_load(p, type, at), lane, "");
+    }
+    return stored ? NULL : made;
+}
+
 static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     if (v->u.mem.open) return open_lanes(p, v, stored);
+    if (v->u.mem.reach == VEC_REACH_STRIDE && jit_is_all(p, v->mask)) return strided(p, v, stored);
     LLVMValueRef base = base_of(p, v), offsets = indices(p, v), mask = NULL;
     if (v->u.mem.disp) base = jit_field(p, base, (uint64_t)v->u.mem.disp);
     if (!jit_is_all(p, v->mask)) mask = jit_mask_i1(p, v->mask);

@@ -58,6 +58,13 @@ static const char KEEPS[] =
     "next:\n bar.sync 1\n mad v, old, 5, v\n add i, i, 1\n bra.lt i, rounds, @again\n"
     " add v, v, s\n stg [x[global]], v\n";
 
+/* A tile is written by columns and read by rows, and the other way round. */
+static const char TURNED[] = ".atlas 1\n.program turned\n.param x buffer u32 inout [n]\n.param n u64\n.shared 8192\n.reg v, w, at, to u32\n"
+                             " ldg v, [x[global]]\n mad at, lane_idx_x, 17, lane_idx_y\n mad to, lane_idx_y, 17, lane_idx_x\n"
+                             " sts [shared + at*4], v\n bar.sync 0\n lds w, [shared + to*4]\n mad v, v, 3, w\n"
+                             " sts [shared + to*4 + 2048], v\n bar.sync 1\n lds w, [shared + at*4 + 2048]\n mad v, v, 5, w\n"
+                             " stg [x[global]], v\n";
+
 /* A number of 16 bits that wraps within a turn is no row of numbers of which the last is the largest. */
 static const char STEEP[] =
     ".atlas 1\n.program steep\n.param x buffer u32 inout [n]\n.param n u64\n.param end u16\n.block 8\n.reg i u32\n.reg t u16\n"
@@ -65,7 +72,7 @@ static const char STEEP[] =
 
 typedef struct side {
     hg_backend *b;
-    hg_program *rounds, *faults, *places, *keeps, *steep;
+    hg_program *rounds, *faults, *places, *keeps, *turned, *steep;
     uint32_t values[MOST];
     char error[256];
 } side;
@@ -83,6 +90,7 @@ static void open_side(side *s, const char *jit) {
     s->places = assemble(PLACES);
     s->keeps = assemble(KEEPS);
     s->steep = assemble(STEEP);
+    s->turned = assemble(TURNED);
 }
 
 static void close_side(side *s) {
@@ -91,6 +99,7 @@ static void close_side(side *s) {
     hg_program_release(s->places);
     hg_program_release(s->keeps);
     hg_program_release(s->steep);
+    hg_program_release(s->turned);
     hg_backend_destroy(s->b);
 }
 
@@ -225,15 +234,18 @@ static void places(void) {
     place(none, 900, 0xFFFFFFFFu, 8, 5, true); /* a layer of 900 less some rows */
 }
 
-static void keeps(void) {
+static void same(const hg_program *of_interpreter, const hg_program *of_native, uint32_t x, uint32_t y) {
     hg_launch launch = HG_LAUNCH_INIT;
-    const number numbers[] = {{"n", HG_TYPE_U64, 192}, {"rounds", HG_TYPE_U32, 4}};
+    const uint64_t lanes = (uint64_t)x * y * 4;
+    const number numbers[] = {{"n", HG_TYPE_U64, lanes}, {"rounds", HG_TYPE_U32, 4}};
+    const size_t count = of_interpreter == interpreter.keeps ? 2 : 1;
     launch.grid[0] = 4;
-    launch.block[0] = 48;
-    run(&interpreter, interpreter.keeps, &launch, 192, numbers, 2);
-    run(&native, native.keeps, &launch, 192, numbers, 2);
+    launch.block[0] = x;
+    launch.block[1] = y;
+    run(&interpreter, of_interpreter, &launch, lanes, numbers, count);
+    run(&native, of_native, &launch, lanes, numbers, count);
     CHECK_MESSAGE(!interpreter.error[0] && !native.error[0], "%s, %s", interpreter.error, native.error);
-    CHECK(memcmp(interpreter.values, native.values, 192 * 4) == 0);
+    CHECK(memcmp(interpreter.values, native.values, lanes * 4) == 0);
 }
 
 static void steep(void) {
@@ -297,7 +309,9 @@ static void with(const char *compiler) {
         shapes();
         faults();
         places();
-        keeps();
+        same(interpreter.keeps, native.keeps, 48, 1);
+        same(interpreter.turned, native.turned, 16, 16);
+        same(interpreter.turned, native.turned, 12, 16);
         steep();
         rows();
         close_side(&native);

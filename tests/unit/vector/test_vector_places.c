@@ -16,6 +16,7 @@ typedef struct pattern {
 } pattern;
 
 static uint32_t lane(uint32_t i, uint32_t n) { return i + 0 * n; }
+static uint32_t thrice(uint32_t i, uint32_t n) { return 3 * i + n; }
 static uint32_t by_rows(uint32_t i, uint32_t n) { return i / n * 3 + i % n; }
 static uint32_t quotient(uint32_t i, uint32_t n) { return i / n; }
 static uint32_t remainder_of(uint32_t i, uint32_t n) { return i % n + n; }
@@ -28,6 +29,7 @@ static uint32_t small_mask(uint32_t i, uint32_t n) { return (i & 3) * 256 + (i >
 
 static const pattern PATTERNS[] = {
     {" mov t, i\n", lane, true, false},
+    {" mul t, i, 3\n add t, t, n\n", thrice, true, false},
     {" div t, i, n\n mul t, t, 3\n rem q, i, n\n add t, t, q\n", by_rows, false, false},
     {" div t, i, n\n", quotient, false, false},
     {" rem t, i, n\n add t, t, n\n", remainder_of, false, false},
