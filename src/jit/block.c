@@ -123,6 +123,27 @@ void jit_close_turns(jit_printer *p, const vec_value *v) {
     if (v->settled) jit_end_if(p);
 }
 
+/* The lanes of each turn that start, as the first word of what it keeps. */
+static void start_runs(jit_printer *p) {
+    LLVMValueRef args[] = {p->launch, p->all_kept, jit_u64(p, p->kept_bytes), p->begin, p->end_lane, p->turns, jit_u64(p, p->lanes)};
+    (void)jit_call_helper(p, "hgv_start_turns", args, HG_COUNT_OF(args));
+}
+
+/* An intact block asks for none: it has them written where a text comes that does. */
+static void start_runs_if(jit_printer *p, LLVMIntPredicate is) {
+    if (p->dead || p->failed) return;
+    LLVMValueRef intact = LLVMBuildLoad2(p->b, p->t.i8, p->intact, "");
+    jit_if(p, NULL, LLVMBuildICmp(p->b, is, intact, LLVMConstNull(p->t.i8), ""), false);
+    start_runs(p);
+    jit_end_if(p);
+}
+
+static bool has_settled(const vec_function *f) {
+    for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+        if (v->op == VEC_TURNS) return v->settled; /* all, or none */
+    return false;
+}
+
 LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v) {
     LLVMValueRef well = p->dead || p->failed ? NULL : jit_goes_well(p, v);
     jit_if(p, NULL, well, false);
@@ -137,6 +158,7 @@ void jit_close_settled(jit_printer *p, const vec_value *v, LLVMValueRef well) {
     jit_forget(p);
     jit_end_if(p);
     jit_if(p, NULL, well ? LLVMBuildNot(p->b, well, "") : NULL, true);
+    start_runs_if(p, LLVMIntNE);
 }
 
 /* RETURN: in TURNS all lanes of the turn end. */
@@ -220,14 +242,16 @@ void jit_open_block(jit_printer *p) {
     start_intact(p);
     p->turns = jit_call_helper(p, "hgv_turns", args, 3);
     p->all_kept = record_memory(p);
-    LLVMValueRef start[] = {p->launch, p->all_kept, jit_u64(p, p->kept_bytes), p->begin, end, p->turns, lanes};
-    (void)jit_call_helper(p, "hgv_start_turns", start, HG_COUNT_OF(start));
     p->first = p->begin;
     p->kept = p->all_kept;
     p->shared = LLVMConstNull(p->t.ptr);
     jit_set_run(p, jit_all(p));
     jit_set_ended(p, jit_u64(p, 0));
     start_vars(p, NULL);
+    if (has_settled(p->f))
+        start_runs_if(p, LLVMIntEQ);
+    else
+        start_runs(p);
 }
 
 void jit_close_block(jit_printer *p) {
