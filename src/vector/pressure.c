@@ -96,3 +96,37 @@ hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) {
     hg_free(m.end);
     return ok ? HG_OK : hg_fail_memory();
 }
+
+/* ---- lanes of a turn ---- */
+
+static bool has_arrays(const vec_kernel *k) {
+    for (const vec_var *v = k->shared; v; v = v->next)
+        if (v->length) return true;
+    for (const vec_function *f = k->functions; f; f = f->next)
+        for (const vec_var *v = f->vars; v; v = v->next)
+            if (v->length || v->by_reference) return true;
+    return false;
+}
+
+/* Whether there is something that a turn does for all its lanes at once, or waits for: a call, copies of memory for each of eight lanes; or if lanes
+ * are so narrow that native vectors are not full. */
+static bool gains(const vec_kernel *k) {
+    uint32_t widest = 0;
+    bool lanes = false;
+    for (const vec_value *v = vec_walk(NULL, k->functions->body); v; v = vec_walk(v, k->functions->body)) {
+        if (v->op == VEC_CALL || (v->op == VEC_ATOMIC && v->u.mem.combines)) return true;
+        if (!v->each || v->type == KIR_VOID || v->type == KIR_BOOL || v->op == VEC_RAMP) continue;
+        lanes = true;
+        if (kir_type_bytes(v->type) > widest) widest = (uint32_t)kir_type_bytes(v->type);
+    }
+    return lanes && widest <= 2;
+}
+
+hg_status vec_find_double(const vec_kernel *kernel, uint32_t registers, bool *doubled) {
+    vec_pressure pressure;
+    *doubled = false;
+    if (kernel->blocks || has_arrays(kernel) || !gains(kernel)) return HG_OK;
+    HG_TRY(vec_find_pressure(kernel, &pressure));
+    *doubled = (uint64_t)pressure.bytes * kernel->lanes * 2 <= registers;
+    return HG_OK;
+}

@@ -228,6 +228,8 @@ typedef struct vec_pressure {
     uint32_t bytes, inst;
 } vec_pressure;
 hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) HG_NODISCARD;
+/* Whether turns of twice the lanes are worth their text, and all that lives in vectors then still fits into `registers` bytes of them. */
+hg_status vec_find_double(const vec_kernel *kernel, uint32_t registers, bool *doubled) HG_NODISCARD;
 
 /* What a printer may ask of the first and the last of a call's whole turns, to print those turns without what it settles (whole.c). */
 typedef enum vec_condition_kind {

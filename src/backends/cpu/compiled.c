@@ -102,10 +102,27 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, til
     return hg_fail(HG_ERROR_ISA, "this kernel keeps the interpreter's code");
 }
 
-static hg_status compile_object(const maker *m, const hg_jit_table *table, const kir_module *module, uint8_t **bytes, uint64_t *size) {
+/* Twice the lanes where that is worth it: what a kernel is in vectors says so. A compiler of one's own may ask for its lanes. */
+static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
+    enum { MOST_LANES = 64 };
+    bool doubled = false;
+    HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k));
+    hg_status status = HG_OK;
+    bool asked = cpu_compiler_in_use && cpu_compiler_in_use->lanes;
+    if (!asked && m->lanes < MOST_LANES) status = vec_find_double(*k, m->options.bytes * (m->options.bytes == 64 ? 32 : 16), &doubled);
+    if (status == HG_OK && !doubled) return HG_OK;
+    vec_kernel_destroy(*k);
+    *k = NULL;
+    HG_TRY(status);
+    m->lanes *= 2;
+    return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
+}
+
+/* Sets the lanes of a turn. */
+static hg_status compile_object(maker *m, const hg_jit_table *table, const kir_module *module, uint8_t **bytes, uint64_t *size) {
     vec_kernel *k = NULL;
     char reason[256] = "";
-    HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, &k));
+    HG_TRY(form(m, module, &k));
     hg_status status = vec_verify(k);
     if (status == HG_OK) {
         status = table->compile(k, &m->options, bytes, size, reason);
@@ -113,6 +130,27 @@ static hg_status compile_object(const maker *m, const hg_jit_table *table, const
     }
     vec_kernel_destroy(k);
     return status;
+}
+
+/* In front of an object in the cache: the lanes of its turns. */
+enum { HEADER_BYTES = 64 };
+
+/* A later process makes again what is not kept. */
+static void keep(const cpu_compiled *c, const uint8_t *key, const maker *m, const uint8_t *bytes, uint64_t size) {
+    uint8_t *blob = hg_calloc(1, HEADER_BYTES + size);
+    if (!blob) return;
+    memcpy(blob, &m->lanes, sizeof m->lanes);
+    memcpy(blob + HEADER_BYTES, bytes, size);
+    (void)hg_blob_cache_put(c->cache, key, blob, HEADER_BYTES + size);
+    hg_free(blob);
+}
+
+static hg_status attach_kept(maker m, const uint8_t *blob, uint64_t size, tile_kernel *kernel) {
+    uint32_t lanes = 0;
+    if (size > HEADER_BYTES) memcpy(&lanes, blob, sizeof lanes);
+    if (lanes != m.lanes && lanes != 2 * m.lanes) return HG_ERROR_INTERNAL;
+    m.lanes = lanes;
+    return attach(&m, blob + HEADER_BYTES, size - HEADER_BYTES, kernel);
 }
 
 static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel) {
@@ -132,7 +170,7 @@ static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_k
         status = compile_object(&m, table, module, &bytes, &size);
     }
     if (status == HG_OK) status = attach(&m, bytes, size, kernel);
-    if (status == HG_OK && kept) (void)hg_blob_cache_put(c->cache, key, bytes, size); /* a later process makes it again */
+    if (status == HG_OK && kept) keep(c, key, &m, bytes, size);
     if (bytes) table->release(bytes);
     cpu_module_leave();
     return status;
@@ -143,7 +181,7 @@ static hg_status take_kept(const cpu_compiled *c, const maker *m, const kir_modu
     uint8_t key[HG_BLOB_KEY_BYTES], *bytes;
     uint64_t size;
     if (!key_of(c, m, module, key) || !hg_blob_cache_get(c->cache, key, &bytes, &size)) return HG_ERROR_WOULD_BLOCK;
-    hg_status status = attach(m, bytes, size, kernel);
+    hg_status status = attach_kept(*m, bytes, size, kernel);
     hg_free(bytes);
     if (status != HG_ERROR_INTERNAL) return status;
     hg_blob_cache_remove(c->cache, key);

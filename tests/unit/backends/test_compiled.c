@@ -300,6 +300,41 @@ static void from_the_cache(void) {
     clear_cache();
 }
 
+/* Elements are added up; the name is the object's in the memo. */
+#define SUMS(name, type)                                                                  \
+    ".atlas 1\n.program " name "\n.param x buffer " type " in [n]\n.param y buffer " type \
+    " inout [n]\n.param n u64\n.lanes n\n.reg v, w " type "\n"                            \
+    " ldg v, [x[global]]\n ldg w, [y[global]]\n add v, v, w\n stg [y[global]], v\n"
+
+/* Lanes of a turn; 0: the sums are wrong. */
+static uint32_t lanes_of_sums(const char *text, bool bytes) {
+    hg_backend *b = open_native("on", folder);
+    uint32_t out[LANES];
+    bound k;
+    CHECK_OK(bind(b, text, 0, &k));
+    bool right = hg_binding_launch(k.binding) == HG_OK && hg_buffer_read(b, k.y, 0, out, sizeof out) == HG_OK && is_native(&k);
+    for (uint32_t i = 0; i < LANES; i++) right = right && out[i] == (bytes ? k.in[i] << 1 & 0xfefefefe : 2 * k.in[i]);
+    const hg_driver_kernel *kernel = hg_code_only(k.executable->kernels[0].code, 0);
+    const tile_kernel *code;
+    memcpy(&code, kernel, sizeof code);
+    uint32_t lanes = right ? tile_native_of(code)->lanes : 0;
+    unbind(&k);
+    hg_backend_destroy(b);
+    return lanes;
+}
+
+/* Lanes of a byte are twice as many a turn, unless they were asked for; the cache says so. */
+static void narrow_lanes(void) {
+    CHECK_U64(lanes_of_sums(SUMS("bytes_asked", "u8"), true), 8);
+    use.lanes = 0;
+    uint32_t words = lanes_of_sums(SUMS("words", "u32"), false);
+    compilations = 0;
+    uint32_t made = lanes_of_sums(SUMS("bytes", "u8"), true), kept = lanes_of_sums(SUMS("bytes", "u8"), true);
+    CHECK_MESSAGE(words && made == 2 * words && kept == made && compilations == 1, "%u, %u and %u lanes", words, made, kept);
+    use.lanes = 8;
+    clear_cache();
+}
+
 static void caches_that_are_none(void) {
     char path[128];
     hg_backend *b = NULL;
@@ -531,6 +566,7 @@ int main(void) {
     entered_late();
     in_the_background();
     from_the_cache();
+    narrow_lanes();
     caches_that_are_none();
     failures();
     kernels_that_go();
