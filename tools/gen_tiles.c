@@ -184,7 +184,8 @@ static void definition(const native *row, hg_type type) {
         hg_text_add(&functions, fast.data, fast.length);
         print_rare_loop(name, f, function->result, function->param_count, function->param_types);
     } else {
-        print_loop(name, f, function->result, function->param_count, function->param_types, 0, false);
+        bool cheap = row->fn == KIR_FN_RELU || row->fn == HG_OP_ABS || row->fn == HG_OP_NEG;
+        print_loop(name, f, function->result, function->param_count, function->param_types, 0, cheap);
     }
     if (!failed) hg_text_addf(&derived_rows, "    {%d, %d, 0, %s},\n", (int)row->fn, (int)type, name);
     hg_text_free(&fast);
