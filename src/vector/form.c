@@ -196,14 +196,21 @@ static void form_jump(former *x, const kir_value *v) {
 /* ---- branches and loops ---- */
 
 /* Operations of a branch that cost less than asking whether anybody takes part. */
-enum { MOST_IN_PLACE = 10 };
+enum { MOST_IN_PLACE = 10, OF_MASKS = 2 };
 
+static bool is_plain(const kir_value *v) {
+    return v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_CONST ||
+           (kir_is_value(v) && kir_op_has((kir_op)v->op, KIR_F_CHEAP));
+}
+
+/* Branches in it are written in place as well. */
 static bool is_small(const kir_region *r) {
     uint32_t count = 0;
-    for (const kir_value *v = r->first; v; v = v->next) {
-        bool plain = v->op == KIR_VAR_GET || v->op == KIR_VAR_SET || v->op == KIR_CONST ||
-                     (kir_is_value(v) && kir_op_has((kir_op)v->op, KIR_F_CHEAP));
-        if (!plain || ++count > MOST_IN_PLACE) return false;
+    for (const kir_value *v = kir_walk(NULL, r); v; v = kir_walk(v, r)) {
+        bool branch = v->op == KIR_IF && fact_of(v)->divergent && !fact_of(v)->guard;
+        if (!branch && !is_plain(v)) return false;
+        count += branch ? OF_MASKS : 1;
+        if (count > MOST_IN_PLACE) return false;
     }
     return true;
 }
