@@ -257,7 +257,7 @@ static void add_slot(generator *g, slot_place place, int type) {
 
 static void choose_memory(generator *g) {
     for (int t = 0; t < g->type_count; t++)
-        for (int v = 0; v < VARIABLES; v++) add_slot(g, IN_OUT, t); /* each variable is stored at the end */
+        for (int v = 0; v < variables(g); v++) add_slot(g, IN_OUT, t); /* each variable is stored at the end */
     for (int i = 0; i < 4; i++) add_slot(g, IN_OUT, any_type(g));
     g->has_private = chance(g, 30);
     g->has_pool = chance(g, 30);
@@ -310,12 +310,12 @@ static void prologue(generator *g) {
         line(g, "mov_imm.u32 r%d, %u", R_T0, g->shared_slot);
         line(g, "shl.u32 r%d, r%d, r%d", R_SHARED, R_LOCAL, R_T0);
     }
-    for (int v = 0; v < VARIABLES; v++) { /* offsets that differ from lane to lane come first */
+    for (int v = 0; v < variables(g); v++) { /* offsets that differ from lane to lane come first */
         line(g, "mov_imm.u64 r%d, %u", R_VARIABLES + VARIABLES + v, 3 + 2 * pick(g, 40));
         line(g, "mul.u64 r%d, r255, r%d", R_VARIABLES + VARIABLES + v, R_VARIABLES + VARIABLES + v);
     }
     for (int t = 0; t < g->type_count; t++)
-        for (int v = 0; v < VARIABLES; v++) {
+        for (int v = 0; v < variables(g); v++) {
             if (t == 1) continue;
             if (chance(g, 70))
                 load_input(g, t, R_VARIABLES + t * VARIABLES + v);
@@ -327,8 +327,9 @@ static void prologue(generator *g) {
 }
 
 static void epilogue(generator *g) {
-    for (int i = 0; i < g->type_count * VARIABLES; i++)
-        line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, g->slots[i].type), R_OUT, R_OWN, g->slots[i].offset, R_VARIABLES + i);
+    for (int i = 0; i < g->type_count * variables(g); i++)
+        line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, g->slots[i].type), R_OUT, R_OWN, g->slots[i].offset,
+             R_VARIABLES + i / variables(g) * VARIABLES + i % variables(g));
     if (g->function_count || g->function_cost[MAX_FUNCTIONS] > 0 || g->functions[MAX_FUNCTIONS + 1].length || chance(g, 80))
         line(g, "exit");
 }
@@ -338,6 +339,7 @@ static void make_functions(generator *g) {
     double budget = g->budget;
     bool is_short = (g->flags & GENERATE_SHORT) != 0;
     g->function_count = chance(g, is_short ? 25 : 50) ? 1 + (int)pick(g, is_short ? 2 : MAX_FUNCTIONS) : 0;
+    if (g->flags & GENERATE_TINY) g->function_count = chance(g, 10);
     g->budget = budget / 10;
     for (int f = g->function_count; f-- > 0;) {
         g->to = &g->functions[f];
@@ -459,7 +461,9 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
     make_functions(&g);
     prologue(&g);
     g.cost = 0;
-    if (flags & GENERATE_SHORT)
+    if (flags & GENERATE_TINY)
+        uniform_block(&g, 1 + (int)pick(&g, 2));
+    else if (flags & GENERATE_SHORT)
         uniform_block(&g, 2 + (int)pick(&g, 6));
     else
         uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));

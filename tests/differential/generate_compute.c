@@ -17,7 +17,8 @@ int any_type_where(generator *g, bool (*accept)(hg_type)) {
 }
 
 int any_type(generator *g) { return any_type_where(g, is_any); }
-int variable(generator *g, int type) { return R_VARIABLES + type * VARIABLES + (int)pick(g, VARIABLES); }
+int variables(const generator *g) { return g->flags & GENERATE_TINY ? 2 : VARIABLES; }
+int variable(generator *g, int type) { return R_VARIABLES + type * VARIABLES + (int)pick(g, (uint32_t)variables(g)); }
 void any_predicate(generator *g, int *predicate) { *predicate = (int)pick(g, PREDICATES); }
 
 void set_condition(generator *g, int predicate) {
@@ -114,7 +115,7 @@ static void ternary(generator *g) {
 static void fold(generator *g) {
     static const char *const NAMES[] = {"add", "min", "max", "mul"};
     int t = any_type(g);
-    uint32_t count = pick(g, VARIABLES + 1);
+    uint32_t count = pick(g, (uint32_t)variables(g) + 1);
     charge(g, t, 4);
     line(g, "reduce.%s.%s r%d, r%d, %u", NAMES[pick(g, 4)], type_text(g, t), variable(g, t), R_VARIABLES + t * VARIABLES, count);
 }

@@ -111,6 +111,7 @@ void add_text(text *t, const char *format, ...) HG_PRINTF(2, 3);
 /* generate_compute.c: instructions on variables. */
 int any_type(generator *g);
 int any_type_where(generator *g, bool (*accept)(hg_type)); /* falls back to 0 (u32) */
+int variables(const generator *g);                         /* of a type */
 int variable(generator *g, int type);
 void compute(generator *g);
 void set_condition(generator *g, int predicate);

@@ -1,6 +1,6 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
- *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short] [--rounds] [--print] [--reference-only]
+ *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short | --tiny] [--rounds] [--print] [--reference-only]
  *                  [--if-available] [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
  *
  * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
@@ -12,7 +12,7 @@
  * --build: programs run as the C text that `hologram build` writes of them, at every level of the machine, whole and in three parts, by what this
  * compiler ("gcc -O1") makes of it. How many programs C has not all that they need for is printed.
  *
- * Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
+ * --level best: the machine's. Without --level and --pretend every CPU level of this machine and poor mode are compared; the test suite runs it without arguments. */
 /* test: labels=differential timeout=900 */
 #include "generate.h"
 #include "reduce.h"
@@ -33,7 +33,7 @@ typedef struct target {
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend, *vectors, *build;
-    bool one, is_short, print, reference_only, rounds, if_available;
+    bool one, is_short, is_tiny, print, reference_only, rounds, if_available;
     uint64_t built, not_built;
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
@@ -52,14 +52,14 @@ static void crashed(int number) {
 
 /* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has races, every fiftieth has many rounds. */
 static uint32_t flags_of(const options *o, uint64_t seed) {
-    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) |
-           (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) | (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) |
-           (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0);
+    return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (o->is_tiny ? (uint32_t)GENERATE_TINY : 0) |
+           (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
+           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) | (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
     int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed, o->backend);
-    if (o->is_short && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --short");
+    if (o->is_short && n > 0) n += snprintf(text + n, capacity - (size_t)n, o->is_tiny ? " --tiny" : " --short");
     if (o->rounds && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --rounds");
     if (t && t->level[0] && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
     if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
@@ -207,6 +207,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->print = true;
         else if (strcmp(argv[i], "--short") == 0)
             o->is_short = true;
+        else if (strcmp(argv[i], "--tiny") == 0)
+            o->is_short = o->is_tiny = true;
         else if (strcmp(argv[i], "--rounds") == 0)
             o->rounds = true;
         else if (strcmp(argv[i], "--reference-only") == 0)
@@ -218,7 +220,7 @@ static bool parse(options *o, int argc, char **argv) {
         else if (strcmp(argv[i], "--backend") == 0)
             o->backend = value, i++;
         else if (strcmp(argv[i], "--level") == 0)
-            o->level = value, i++;
+            o->level = strcmp(value, "best") == 0 ? "" : value, i++;
         else if (strcmp(argv[i], "--vectors") == 0)
             o->vectors = value, i++;
         else if (strcmp(argv[i], "--build") == 0)
