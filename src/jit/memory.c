@@ -195,8 +195,23 @@ static together checks_from(const jit_printer *p, const vec_value *v) {
     return g;
 }
 
+/* A turn that has few lanes ends with the last that runs: it need not be outside where whole turns are. NULL: this is no such access. */
+static LLVMValueRef may_be_outside_of_few(jit_printer *p, const vec_value *v, const together *g) {
+    int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
+    int64_t span = stride * (int64_t)(p->lanes - 1);
+    if (!p->rarely || !has_one_index(v) || stride <= 0 || g->low < 0 || g->high <= span) return NULL;
+    LLVMValueRef args[2] = {LLVMBuildOr(p->b, jit_run(p), jit_u64(p, 1), ""), truth(p, true)};
+    LLVMValueRef last = LLVMBuildSub(p->b, jit_u64(p, 63), jit_intrinsic(p, "llvm.ctlz", &p->t.i64, 1, args, 2), "");
+    LLVMValueRef high = LLVMBuildAdd(p->b, LLVMBuildMul(p->b, last, jit_u64(p, (uint64_t)stride), ""),
+                                     jit_u64(p, (uint64_t)(g->high - span)), "");
+    LLVMValueRef left[2] = {size_of(p, v), LLVMBuildSub(p->b, high, jit_u64(p, 1), "")};
+    return LLVMBuildICmp(p->b, LLVMIntUGE, first_index(p, v), jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, left, 2), "");
+}
+
 static LLVMValueRef may_be_outside(jit_printer *p, const vec_value *v, const together *g) {
     if (!g->known) return truth(p, true);
+    LLVMValueRef of_few = may_be_outside_of_few(p, v, g);
+    if (of_few) return of_few;
     if (v->u.mem.small && g->low >= 0) { /* nothing wraps */
         LLVMValueRef end = LLVMBuildAdd(p->b, first_index(p, v), jit_u64(p, (uint64_t)g->high), "");
         return LLVMBuildICmp(p->b, LLVMIntUGT, end, size_of(p, v), "");
