@@ -38,6 +38,9 @@ static bool scaled(const kir_value *by, stride s, int64_t *n) {
     return is_number(by) && by->umax <= INT64_MAX && !hg_mul_overflows(s.n, (int64_t)by->umax, n);
 }
 
+/* Shifts are by an amount modulo the width. */
+static uint64_t shift_of(const kir_value *v) { return v->args[1]->umax & (kir_type_bits(v->type) - 1); }
+
 /* A lane's number xor a number that is the same in all lanes. */
 static bool swaps(const kir_value *v, const stride *s) {
     return v->op == KIR_XOR && !s[0].swapped && !s[1].swapped && ((s[0].n == 1 && s[1].n == 0) || (s[0].n == 0 && s[1].n == 1));
@@ -56,8 +59,7 @@ static bool finds_stride(const kir_value *v, const stride *s, int64_t *n) {
         return !hg_sub_overflows(a.n, b.n, n);
     case KIR_MUL: return none || (a.n == 0 ? scaled(v->args[0], b, n) : b.n == 0 && scaled(v->args[1], a, n));
     case KIR_SHL:
-        return none ||
-               (b.n == 0 && is_number(v->args[1]) && v->args[1]->umax < 62 && !hg_mul_overflows(a.n, (int64_t)1 << v->args[1]->umax, n));
+        return none || (b.n == 0 && is_number(v->args[1]) && shift_of(v) < 62 && !hg_mul_overflows(a.n, (int64_t)1 << shift_of(v), n));
     case KIR_ZEXT:
     case KIR_TRUNC:
     case KIR_BITCAST: *n = a.n; return true;

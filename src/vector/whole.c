@@ -39,7 +39,8 @@ static int64_t stride_of_prim(const finder *s, const vec_value *v) {
     case KIR_SUB: return n[1] ? UNKNOWN : n[0];
     case KIR_MUL: return n[0] == 0 ? scaled(n[1], v->args[0]) : n[1] == 0 ? scaled(n[0], v->args[1]) : UNKNOWN;
     case KIR_SHL:
-        if (!is_number(v->args[1]) || v->args[1]->u.imm > 20 || n[0] > MOST_STRIDE >> v->args[1]->u.imm) return UNKNOWN;
+        if (!is_number(v->args[1]) || v->args[1]->u.imm >= kir_type_bits(v->type)) return UNKNOWN;
+        if (v->args[1]->u.imm > 20 || n[0] > MOST_STRIDE >> v->args[1]->u.imm) return UNKNOWN;
         return n[0] << v->args[1]->u.imm;
     case KIR_ZEXT:
     case KIR_TRUNC: return n[0];

@@ -201,7 +201,16 @@ static void nested(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *su
     *last = i;
 }
 
+/* An amount that is not below the width. */
+static void far_shift(uint32_t i, uint32_t n, uint32_t (*x)(uint32_t), uint32_t *sum, uint32_t *last) {
+    uint32_t t = i << 1;
+    for (uint32_t k = 0; k < 9; k++, t++) *sum += (x(t) ^ t) + n;
+    *last = t;
+}
+
 static const walk WALKS[] = {
+    {" shl t, t, 33\nnext: ldg v, [x[t]]\n xor v, v, t\n add s, s, v\n add s, s, n\n add t, t, 1\n add k, k, 1\n bra.lt k, 9, @next\n",
+     far_shift},
     {" mov p, global\n mov t, 0\nnext: cvt.u64.u32 q, n\n bra.ge p, q, @out\n cvt t, p\n ldg v, [x[p]]\n add s, s, v\n"
      " add p, p, 101\n bra @next\nout:\n",
      strides},
