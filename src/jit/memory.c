@@ -263,8 +263,10 @@ static void check_open(jit_printer *p, const vec_value *v) {
     end_if_any(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
 }
 
-/* Looks at each lane; returns those that are left. */
+/* Looks at each lane, if there is one: where nobody is, places are out of bounds in every round. Returns those that are left. */
 static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef here) {
+    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(p->b)};
+    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, here, jit_u64(p, 0), ""), false);
     const vec_value *index = v->u.mem.has_index ? v->args[0] : NULL;
     bool listed = index && index->each;
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
@@ -279,7 +281,11 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
                            here};
     LLVMValueRef left = LLVMBuildAnd(p->b, here, jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args)), "");
     jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
-    return left;
+    from[1] = LLVMGetInsertBlock(p->b);
+    jit_end_if(p);
+    LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i64, "");
+    LLVMAddIncoming(made, (LLVMValueRef[]){here, left}, from, 2);
+    return made;
 }
 
 /* Where loads of one place may read behind their checks, without a question whether a lane is there: with the index, without disp. */
