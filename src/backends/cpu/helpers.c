@@ -145,8 +145,9 @@ static void start_turns(const hgv_launch *launch, uint8_t *all, uint64_t size, u
 
 /* ---- what keeps registers ---- */
 
-/* Calls what r11 says with up to nine arguments and a result in rax. Vectors and masks are kept by XSAVE (bits 1, 2, 5, 6, 7: SSE, AVX, AVX-512), which also
- * restores that upper halves are clear; by FXSAVE where that is all the system saves. Intel 64 manual, volume 1, chapter 13. */
+/* Calls what r11 says with up to nine arguments and a result in rax. Of vectors the halves that the calling convention promises are kept: xmm0 to xmm15,
+ * with AVX ymm0 to ymm15. Where no upper half is in use (XGETBV of 1 tells: Intel 64 manual, volume 1, 13.6), they are clear again afterwards, as
+ * code without AVX likes them. */
 HG_ASSEMBLY(".text\n"
             ".p2align 4\n"
             ".type cpu_keep, @function\n"
@@ -160,40 +161,47 @@ HG_ASSEMBLY(".text\n"
             "    pushq %r8\n"
             "    pushq %r9\n"
             "    pushq %r10\n"
-            "    subq cpu_keep_bytes(%rip), %rsp\n"
-            "    andq $-64, %rsp\n"
-            "    cmpq $512, cpu_keep_bytes(%rip)\n"
-            "    je 1f\n"
-            "    xorl %eax, %eax\n" /* the header */
-            "    movq %rax, 512(%rsp)\n"
-            "    movq %rax, 520(%rsp)\n"
-            "    movq %rax, 528(%rsp)\n"
-            "    movq %rax, 536(%rsp)\n"
-            "    movq %rax, 544(%rsp)\n"
-            "    movq %rax, 552(%rsp)\n"
-            "    movq %rax, 560(%rsp)\n"
-            "    movq %rax, 568(%rsp)\n"
-            "    movl $0xe6, %eax\n"
-            "    xorl %edx, %edx\n"
-            "    xsave64 (%rsp)\n"
+            "    subq $544, %rsp\n" /* 16 vectors, and whether upper halves are kept */
+            "    andq $-32, %rsp\n"
+            "    movl cpu_keep_upper(%rip), %eax\n"
+            "    cmpl $2, %eax\n"
+            "    jne 1f\n"
+            "    movl $1, %ecx\n"
+            "    xgetbv\n"
+            "    andl $4, %eax\n"
+            "1:  movl %eax, 512(%rsp)\n"
+            "    testl %eax, %eax\n"
+            "    je 2f\n"
+            "    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+            "    vmovups %ymm\\n, 32*\\n(%rsp)\n"
+            "    .endr\n"
+            "    vzeroupper\n"
+            "    jmp 3f\n"
+            "2:  .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+            "    movups %xmm\\n, 32*\\n(%rsp)\n"
+            "    .endr\n"
+            "3:  movq -8(%rbp), %rcx\n"
             "    movq -16(%rbp), %rdx\n"
-            "    jmp 2f\n"
-            "1:  fxsave64 (%rsp)\n"
-            "2:  subq $8, %rsp\n"
+            "    subq $8, %rsp\n"
             "    pushq 32(%rbp)\n" /* the seventh to ninth argument; of functions with fewer whatever is there */
             "    pushq 24(%rbp)\n"
             "    pushq 16(%rbp)\n"
             "    callq *%r11\n"
             "    addq $32, %rsp\n"
             "    movq %rax, %r11\n"
-            "    cmpq $512, cpu_keep_bytes(%rip)\n"
-            "    je 3f\n"
-            "    movl $0xe6, %eax\n"
-            "    xorl %edx, %edx\n"
-            "    xrstor64 (%rsp)\n"
-            "    jmp 4f\n"
-            "3:  fxrstor64 (%rsp)\n"
-            "4:  movq %r11, %rax\n"
+            "    cmpl $0, 512(%rsp)\n"
+            "    je 4f\n"
+            "    .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+            "    vmovups 32*\\n(%rsp), %ymm\\n\n"
+            "    .endr\n"
+            "    jmp 6f\n"
+            "4:  cmpl $0, cpu_keep_upper(%rip)\n"
+            "    je 5f\n"
+            "    vzeroupper\n"
+            "5:  .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+            "    movups 32*\\n(%rsp), %xmm\\n\n"
+            "    .endr\n"
+            "6:  movq %r11, %rax\n"
             "    movq -8(%rbp), %rcx\n"
             "    movq -16(%rbp), %rdx\n"
             "    movq -24(%rbp), %rsi\n"
@@ -205,17 +213,13 @@ HG_ASSEMBLY(".text\n"
             "    ret\n"
             ".size cpu_keep, . - cpu_keep\n");
 
-extern uint64_t cpu_keep_bytes; /* 512: FXSAVE's */
-uint64_t cpu_keep_bytes = 512;
+extern uint32_t cpu_keep_upper; /* 0: there are no upper halves; 1: they are kept always; 2: XGETBV tells whether they are in use */
+uint32_t cpu_keep_upper;
 
 static void measure(void) {
-    enum { OSXSAVE = 1 << 27, STATES = 0xe6 };
     unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE)) return;
-    uint64_t bytes = 576;
-    for (unsigned state = 2; state < 8; state++)
-        if (STATES >> state & 1 && __get_cpuid_count(13, state, &a, &b, &c, &d) && a && a + b > bytes) bytes = a + b;
-    cpu_keep_bytes = (bytes + 63) & ~UINT64_C(63);
+    if (!hg_cpu_supports("avx")) return;
+    cpu_keep_upper = __get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4 ? 2 : 1;
 }
 
 /* The entry of a function for objects. */
