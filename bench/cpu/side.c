@@ -125,7 +125,12 @@ typedef struct launcher {
 
 static void *launch_many(void *user) {
     launcher *l = user;
-    for (int i = 0; i < l->count && l->good; i++) l->good = hg_binding_launch_in(l->binding, l->context) == HG_OK;
+    hg_binding *binding = l->binding;
+    hg_context *context = l->context;
+    bool good = true;
+    for (int i = l->count; i > 0 && good; i--)
+        good = hg_binding_launch_in(binding, context) == HG_OK; /* writes nothing that threads share */
+    l->good = good;
     return NULL;
 }
 
