@@ -125,6 +125,9 @@ static inline uint32_t hgv_coordinate(const hgv_launch *launch, unsigned id, uin
 #define HGV_COLD static __attribute__((noinline, cold, unused))
 #define HGV_FN static inline __attribute__((always_inline, unused))
 
+__extension__ typedef __int128 hgs_i128;
+__extension__ typedef unsigned __int128 hgs_u128;
+
 #define HGV_ALL (HGV_LANES == 64 ? ~UINT64_C(0) : (UINT64_C(1) << (HGV_LANES % 64)) - 1)
 
 /* True: stop. */
@@ -238,7 +241,7 @@ HGV_SMALLER(b32, int32_t);
     HGV_FN C hgs_add_##T(C a, C b) { return (C)(a + b); }                                                 \
     HGV_FN C hgs_sub_##T(C a, C b) { return (C)(a - b); }                                                 \
     HGV_FN C hgs_mul_##T(C a, C b) { return (C)((uint64_t)a * b); }                                       \
-    HGV_FN C hgs_mulhi_u_##T(C a, C b) { return (C)((unsigned __int128)a * b >> B); }                     \
+    HGV_FN C hgs_mulhi_u_##T(C a, C b) { return (C)((hgs_u128)a * b >> B); }                              \
     HGV_FN C hgs_udiv_##T(C a, C b) { return b ? (C)(a / b) : 0; }                                        \
     HGV_FN C hgs_urem_##T(C a, C b) { return b ? (C)(a % b) : 0; }                                        \
     HGV_FN C hgs_sdiv_##T(C a, C b) { return b == 0 ? 0 : b == (C)-1 ? (C)(0 - a) : (C)((SC)a / (SC)b); } \
@@ -569,8 +572,8 @@ HGV_FN hgv_b64 hgv_outside(hgv_u64 index, uint64_t size, int64_t low, int64_t hi
 }
 /* Of one lane: offset = index + disp exactly. */
 HGV_FN bool hgv_lane_fits(const hgv_memory *m, uint64_t index, int64_t disp, uint32_t bytes) {
-    __int128 offset = (__int128)index + disp;
-    return m->valid && offset >= 0 && offset + bytes <= (__int128)m->size;
+    hgs_i128 offset = (hgs_i128)index + disp;
+    return m->valid && offset >= 0 && offset + bytes <= (hgs_i128)m->size;
 }
 /* Lanes `bits` whose access is out of bounds fault; returns those that go on. index: of each lane. */
 HGV_COLD uint64_t hgv_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index,
@@ -579,7 +582,7 @@ HGV_COLD uint64_t hgv_check(hgv_launch *launch, const hgv_site *site, const hgv_
     for (uint64_t rest = bits; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctzll(rest);
         if (hgv_lane_fits(m, index[i], disp, site->size)) continue;
-        __int128 offset = (__int128)index[i] + disp;
+        hgs_i128 offset = (hgs_i128)index[i] + disp;
         const uint64_t values[2] = {(uint64_t)offset, (uint64_t)(offset >> 64)};
         hgv_site at = *site;
         at.limit = m->size;

@@ -1,5 +1,5 @@
-/* See helpers.h. What kernels do rarely, once for all objects instead of in each: faults, handles, time, the order of blocks. The functions of
- * the same names in include/hologram/vector.h do the same.
+/* See helpers.h. What kernels do rarely, once for all objects instead of in each: faults, handles, time, the order of blocks. Most are functions of
+ * include/hologram/vector.h, as objects call them.
  *
  * Those that keep registers leave all as they are but the result's and r11, so that no vector goes to memory for the sake of a call that hardly
  * happens. Objects enter them through cpu_keep. */
@@ -7,9 +7,12 @@
 #include "base/base.h"
 #include "base/thread.h"
 #include "jit/jit.h"
-#include <hologram/vector.h>
 
 #if defined(__x86_64__) && defined(__linux__)
+
+#define HGV_LANES 8 /* its functions, which ask for some vectors */
+#define HGV_BYTES 16
+#include <hologram/vector.h>
 
 #include <cpuid.h>
 
@@ -25,77 +28,28 @@ uint64_t cpu_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, cons
     return 0;
 }
 
-static bool lane_fits(const hgv_memory *m, hg_i128 offset, uint32_t bytes) {
-    return m->valid && offset >= 0 && offset + bytes <= (hg_i128)m->size;
-}
-
 /* index: of each lane; NULL: lane i's is start + i * stride. */
 uint64_t cpu_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, uint64_t start,
                    uint64_t stride, int64_t disp, uint64_t bits) {
-    uint64_t left = bits;
-    for (uint64_t rest = bits; rest; rest &= rest - 1) {
-        uint32_t i = hg_ctz64(rest);
-        hg_i128 offset = (hg_i128)(index ? index[i] : start + i * stride) + disp;
-        if (lane_fits(m, offset, site->size)) continue;
-        const uint64_t values[2] = {(uint64_t)offset, (uint64_t)(offset >> 64)};
-        hgv_site at = *site;
-        at.limit = m->size;
-        if (site->input >= 0) at.handle = launch->inputs[site->input];
-        if (!m->valid) at.code = 3;
-        launch->fault(launch, &at, first + i, values);
-        left &= ~(UINT64_C(1) << i);
-    }
-    return left;
+    uint64_t places[64];
+    for (uint32_t i = 0; !index && i < HG_COUNT_OF(places); i++) places[i] = start + i * stride;
+    return hgv_check(launch, site, m, first, index ? index : places, disp, bits);
 }
 
 /* ---- handles ---- */
 
-/* The memory of a lane; of a flat address *at becomes the offset. */
-static hgv_memory find(hgv_launch *launch, uint64_t *handle, bool *pool, uint32_t flat, uint64_t *at) {
-    if (flat) {
-        *at = *handle & UINT64_C(0xffffffffff);
-        *pool = *handle >> 63 != 0;
-        *handle = *handle >> 40 & 0x7fffff;
-    }
-    return launch->resolve(launch, *handle, *pool, flat != 0);
-}
-
 static uint8_t *base(hgv_launch *launch, uint64_t handle, uint32_t in_pool, uint32_t flat, uint64_t *at) {
-    bool pool = in_pool != 0;
-    return find(launch, &handle, &pool, flat, at).base;
+    return hgv_base(launch, handle, in_pool != 0, flat != 0, at);
 }
 
 static uint64_t check_open(hgv_launch *launch, const hgv_site *site, uint32_t flat, uint64_t first, const uint64_t *handles,
                            const uint64_t *index, int64_t disp, uint64_t bits) {
-    uint64_t left = bits;
-    for (uint64_t rest = bits; rest; rest &= rest - 1) {
-        uint32_t i = hg_ctz64(rest);
-        uint64_t handle = handles[i], at = index[i];
-        bool pool = site->pool;
-        hgv_memory m = find(launch, &handle, &pool, flat, &at);
-        hgv_site one = *site;
-        one.input = -1;
-        one.handle = handle;
-        one.pool = pool;
-        left &= ~(UINT64_C(1) << i) | cpu_check(launch, &one, &m, first + i, &at, 0, 0, disp, 1) << i;
-    }
-    return left;
+    return hgv_check_open(launch, site, flat != 0, first, handles, index, disp, bits);
 }
 
 /* ---- blocks ---- */
 
-static uint32_t coordinate(const hgv_launch *launch, uint32_t id, uint64_t lane) {
-    uint64_t x = launch->block[0], y = launch->block[1], lanes = x * y * launch->block[2], block = lane / lanes, in = lane - block * lanes;
-    uint64_t gx = launch->grid[0], gy = launch->grid[1];
-    switch (id) {
-    case 0: return (uint32_t)(in % x);
-    case 1: return (uint32_t)(in / x % y);
-    case 2: return (uint32_t)(in / x / y);
-    case 3: return (uint32_t)(block % gx);
-    case 4: return (uint32_t)(block / gx % gy);
-    default: return (uint32_t)(block / gx / gy);
-    }
-}
+static uint32_t coordinate(const hgv_launch *launch, uint32_t id, uint64_t lane) { return hgv_coordinate(launch, id, lane); }
 
 typedef void block_function(hgv_launch *launch, uint64_t begin, uint64_t end, uint32_t x, uint32_t y, uint32_t z);
 
@@ -105,23 +59,10 @@ static bool goes_on(const hgv_launch *launch) { return !launch->stopped && !(lau
 /* Runs the blocks of lanes begin to end - 1. */
 static void blocks(hgv_launch *launch, uint64_t begin, uint64_t end, block_function *run) {
     if (begin >= end) return;
-    uint64_t lanes = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2], number = begin / lanes,
-             row = number / launch->grid[0];
-    uint32_t x = (uint32_t)(number % launch->grid[0]), y = (uint32_t)(row % launch->grid[1]), z = (uint32_t)(row / launch->grid[1]);
-    for (uint64_t first = begin;;) {
-        uint64_t last = end - first < lanes ? end : first + lanes;
-        launch->phase = 0;
-        launch->faulted = false;
-        if (!launch->shared_step && launch->shared.size) memset(launch->shared.base, 0, launch->shared.size);
-        run(launch, first, last, x, y, z);
-        if (last >= end || !goes_on(launch)) return;
-        first = last;
-        launch->shared.base += launch->shared_step;
-        if (++x < launch->grid[0]) continue;
-        x = 0;
-        if (++y < launch->grid[1]) continue;
-        y = 0;
-        z++;
+    for (hgv_block at = hgv_first_block(launch, begin, end);; hgv_next_block(launch, &at, end)) {
+        hgv_begin_block(launch);
+        run(launch, at.begin, at.end, at.x, at.y, at.z);
+        if (at.end >= end || !goes_on(launch)) return;
     }
 }
 
