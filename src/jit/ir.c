@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* Truth values that functions share or take have elements of 4 bytes. */
-
 enum { PRESERVE_ALL = 15 /* LLVM's calling convention preserve_allcc */ };
 
 /* ---- types ---- */
@@ -144,11 +142,7 @@ void jit_set_ended(jit_printer *p, LLVMValueRef bits) { p->vars[p->var_count + 1
 
 LLVMValueRef jit_all(const jit_printer *p) { return jit_u64(p, p->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << p->lanes) - 1); }
 
-LLVMValueRef jit_true(const jit_printer *p) {
-    LLVMValueRef all[64];
-    for (uint32_t i = 0; i < p->lanes; i++) all[i] = LLVMConstInt(p->t.i1, 1, false);
-    return LLVMConstVector(all, p->lanes);
-}
+LLVMValueRef jit_true(const jit_printer *p) { return LLVMConstAllOnes(LLVMVectorType(p->t.i1, p->lanes)); }
 
 bool jit_is_all(jit_printer *p, const vec_value *mask) {
     LLVMValueRef made = mask ? mask->each ? p->values[mask->id] : jit_one(p, mask) : jit_run(p);

@@ -406,7 +406,7 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     fp_leave(fp);
     uint8_t step[4];
     bool wide = is_wide(r), keeps = uses_frame(r), good = insn->kind == TILE_END && (is_one_call(r, step) || !wide);
-    bool small = (wide || f->n <= r->kernel->width) && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
+    bool small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
     if (r->count > 1 && tile_native_of(r->kernel)) { /* then the calls never run */
         keeps = false;
         r->count = 0;
