@@ -1,5 +1,6 @@
 /* See runtime_support.h. */
 #include "support/runtime_support.h"
+#include "runtime/runtime.h"
 
 hg_backend *open_backend(const char *name) {
     hg_backend *b = NULL;
@@ -20,4 +21,13 @@ hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size) {
     CHECK_OK(hg_backend_allocate_buffer(b, size, &buffer));
     if (data) CHECK_OK(hg_backend_copy_to_buffer(b, buffer, data, size));
     return buffer;
+}
+
+uint64_t count_in_trace(hg_backend *b, const char *text) {
+    hg_text out = {0};
+    uint64_t count = 0;
+    hg_profile_trace(b->profile, &out);
+    for (const char *at = out.data; at && (at = strstr(at, text)); at++) count++;
+    hg_text_free(&out);
+    return count;
 }

@@ -30,6 +30,8 @@ hg_backend *open_backend(const char *name);
 /* What a test wants a device to pretend, and what HOLOGRAM_PRETEND wants of all devices. */
 void set_pretend(hg_config *config, const char *words);
 hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size);
+/* How often the text stands in the trace of the backend's profile. */
+uint64_t count_in_trace(hg_backend *b, const char *text);
 /* A program text with the two lines every program needs. */
 #define PROGRAM(body) ".atlas 1\n.program p\n" body
 #define AXPY                                                                                         \

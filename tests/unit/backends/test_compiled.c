@@ -159,15 +159,6 @@ static bool becomes_native(bound *k) {
     return is_native(k);
 }
 
-static int lines_of(hg_backend *b, const char *text) {
-    hg_text out = {0};
-    int count = 0;
-    hg_profile_trace(b->profile, &out);
-    for (const char *at = out.data; at && (at = strstr(at, text)); at++) count++;
-    hg_text_free(&out);
-    return count;
-}
-
 /* ---- when ---- */
 
 static void at_once(void) {
@@ -269,7 +260,7 @@ static void once(const char *jit, const char *cache, int expected) {
     CHECK_OK(bind(b, MANY_STEPS, 40, &k));
     CHECK(becomes_native(&k));
     CHECK_MESSAGE(compilations == expected, "%s: %d compilations, expected %d", jit, compilations, expected);
-    CHECK_U64(lines_of(b, "\"native code\""), 1);
+    CHECK_U64(count_in_trace(b, "\"native code\""), 1);
     unbind(&k);
     hg_backend_destroy(b);
 }
@@ -411,11 +402,11 @@ static void failures(void) {
             CHECK_OK(bind(b, MANY_STEPS, 40, &k));
             for (int l = 0; l < 20; l++) CHECK(launch(&k));
             uint64_t end = hg_clock_ns() + SECONDS * UINT64_C(1000000000), wrong = 0;
-            while (lines_of(b, "\"no native code\"") == 0 && hg_clock_ns() < end)
+            while (count_in_trace(b, "\"no native code\"") == 0 && hg_clock_ns() < end)
                 for (int l = 0; l < 200; l++) wrong += !launch(&k);
             for (int l = 0; l < 200; l++) wrong += !launch(&k);
             CHECK(wrong == 0 && !is_native(&k) && compilations == 1);
-            CHECK_U64(lines_of(b, "\"no native code\""), 1);
+            CHECK_U64(count_in_trace(b, "\"no native code\""), 1);
             unbind(&k);
             hg_backend_destroy(b);
         }
@@ -532,7 +523,7 @@ static void forks(void) {
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     gate_closed = 0;
     CHECK(becomes_native(&k) && becomes_native(&other));
-    while (lines_of(b, "\"native code\"") < 2) usleep(1000); /* the thread is out of the compiler */
+    while (count_in_trace(b, "\"native code\"") < 2) usleep(1000); /* the thread is out of the compiler */
     pid = fork();
     if (pid == 0) {
         alarm(SECONDS);

@@ -473,19 +473,25 @@ static void conversions(hg_type dst, hg_type src, int count) {
     finish(&t);
 }
 
+/* In the upper half too where a f32 is: both zeros, 1, numbers between, infinities of both types, NaNs quiet and not. */
+static const uint64_t REALS[] = {
+    0,
+    1,
+    UINT64_C(1) << 63,
+    UINT64_C(0x3FF) << 52,
+    UINT64_C(0xBFF) << 52,
+    UINT64_C(0x7F8) << 52,
+    UINT64_C(0xFF8) << 52,
+    UINT64_C(0x7FF) << 52,
+    UINT64_C(0xFFF) << 52,
+    UINT64_C(0x7FF8) << 48,
+    UINT64_C(0x7FF4) << 48,
+    UINT64_C(0xFFF8) << 48,
+    UINT64_MAX,
+};
+
 /* MIN and MAX with a constant have fewer operations, and the same results. */
 static void check_extreme_of(uint16_t fn, hg_type type, uint64_t constant, bool last) {
-    static const uint64_t REALS[] = {0,
-                                     1,
-                                     UINT64_C(1) << 63,
-                                     UINT64_C(0x3FF) << 52,
-                                     UINT64_C(0xBFF) << 52,
-                                     UINT64_C(0x7FF) << 52,
-                                     UINT64_C(0xFFF) << 52,
-                                     UINT64_C(0x7FF8) << 48,
-                                     UINT64_C(0x7FF4) << 48,
-                                     UINT64_C(0xFFF8) << 48,
-                                     UINT64_MAX};
     tested with = {kir_module_create("test"), NULL, {0}}, both = prepare(fn, type);
     CHECK(kir_function_create(with.module, "kernel", KIR_VOID));
     with.function = kir_function_create(with.module, "with", kir_type_of(type));
@@ -513,14 +519,6 @@ static void check_extreme_of(uint16_t fn, hg_type type, uint64_t constant, bool 
 }
 
 static void check_extremes(void) {
-    static const uint64_t REALS[] = {0,
-                                     UINT64_C(1) << 63,
-                                     UINT64_C(0x3FF) << 52,
-                                     UINT64_C(0xBFF) << 52,
-                                     UINT64_C(0x7FF) << 52,
-                                     UINT64_C(0xFFF) << 52,
-                                     UINT64_C(0x7FF8) << 48,
-                                     UINT64_C(0xFFF8) << 48};
     for (size_t i = 0; i < HG_COUNT_OF(REALS); i++)
         for (int how = 0; how < 8; how++) {
             hg_type type = how & 1 ? HG_TYPE_F64 : HG_TYPE_F32;
