@@ -4,7 +4,7 @@ option(HG_PRECOMPILE "carry kernels of the operator table as native code" ON)
 if(HG_PRECOMPILE AND TARGET hg_backends AND NOT HG_SANITIZE AND NOT HG_FUZZ AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"
    AND NOT HG_TILES_DIR)
   add_executable(hg_gen_precompiled tools/gen_precompiled.c)
-  foreach(room base io atlas isa translators kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device kir_pipeline plan plan_steps
+  foreach(room base io atlas isa translators kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device kir_pipeline library plan plan_steps
                vector emit) # what stands before the drivers
     target_sources(hg_gen_precompiled PRIVATE $<TARGET_OBJECTS:hg_${room}>)
   endforeach()

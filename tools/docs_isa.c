@@ -88,6 +88,9 @@ static const char *types_of(const hg_op_info *op) {
     case HG_T_ATOMIC: return "i32 u32 i64 u64";
     case HG_T_CHARACTER: return "i128 f64";
     case HG_T_UNSIGNED: return "unsigned integers";
+    case HG_T_REAL: return "f32 f64";
+    case HG_T_HALF: return "f16 bf16";
+    case HG_T_BYTE: return "i8 u8";
     case HG_T_TWICE: return "integers of 16 bits and more, SRC the one of half the width";
     }
     return "?";
@@ -98,6 +101,7 @@ static const char *numbers_of(const hg_op_info *op) {
     case HG_NUMBERS_EXACT: return "exact";
     case HG_NUMBERS_ULP1: return "1 ULP";
     case HG_NUMBERS_ULP2: return "2 ULP";
+    case HG_NUMBERS_BOUNDED: return "bounded";
     }
     return "?";
 }

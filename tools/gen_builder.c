@@ -112,7 +112,7 @@ static void write_function(FILE *out, const hg_op_info *row, const char *word, b
     fprintf(out, ") {\n");
     for (int i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
-        fprintf(out, i ? ", " : "    const hg_arg args[] = {");
+        fprintf(out, i == 0 ? "    const hg_arg args[] = {" : i % 6 ? ", " : ",\n                           ");
         if (o->kind == HG_K_COND || o->kind == HG_K_SCOPE)
             fprintf(out, "hg_arg_name(\"%s\")", word ? word : "");
         else if (structure && hg_operand_is_named(o))

@@ -904,6 +904,83 @@ static inline hg_builder *hg_build_mult_inverse(hg_builder *builder, uint8_t d, 
     const hg_arg args[] = {hg_arg_reg(d), unit, modulus};
     return hg_builder_add(builder, 0x1D4, HG_TYPE_COUNT, HG_TYPE_COUNT, args, 3);
 }
+/** Operands of hg_build_gemm by name. */
+typedef struct hg_gemm_operands {
+    hg_arg c; /**< hg_array or hg_addr_... */
+    hg_arg a; /**< hg_array or hg_addr_... */
+    hg_arg b; /**< hg_array or hg_addr_... */
+    hg_arg m; /**< hg_count or hg_count_reg */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg k; /**< hg_count or hg_count_reg */
+    hg_arg alpha; /**< hg_imm_...; left out: 1 */
+    hg_arg beta; /**< hg_imm_...; left out: 0 */
+    hg_arg trans_a; /**< hg_flag; left out: false */
+    hg_arg trans_b; /**< hg_flag; left out: false */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg activation; /**< hg_arg_name; left out: identity */
+} hg_gemm_operands;
+/** c = activation(alpha a b + beta c + bias), a of m x k, b of k x n, n elements of bias; lda, ldb, ldc: elements from one row to the next, 0: no gap */
+static inline hg_builder *hg_build_gemm(hg_builder *builder, hg_type type, hg_gemm_operands operands) {
+    const hg_arg args[] = {operands.c, operands.a, operands.b, operands.m, operands.n, operands.k,
+                           operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda, operands.ldb,
+                           operands.ldc, operands.bias, operands.activation};
+    return hg_builder_add(builder, 0x120, type, HG_TYPE_COUNT, args, 15);
+}
+/** Operands of hg_build_batched_gemm by name. */
+typedef struct hg_batched_gemm_operands {
+    hg_arg c; /**< hg_array or hg_addr_... */
+    hg_arg a; /**< hg_array or hg_addr_... */
+    hg_arg b; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg m; /**< hg_count or hg_count_reg */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg k; /**< hg_count or hg_count_reg */
+    hg_arg alpha; /**< hg_imm_...; left out: 1 */
+    hg_arg beta; /**< hg_imm_...; left out: 0 */
+    hg_arg trans_a; /**< hg_flag; left out: false */
+    hg_arg trans_b; /**< hg_flag; left out: false */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg batch_strides; /**< hg_tuple_of counts; left out: () */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg activation; /**< hg_arg_name; left out: identity */
+} hg_batched_gemm_operands;
+/** gemm of each matrix of a batch; batch_strides: elements from one to the next of a, b and c, (): no gap, 0: the same one for all */
+static inline hg_builder *hg_build_batched_gemm(hg_builder *builder, hg_type type, hg_batched_gemm_operands operands) {
+    const hg_arg args[] = {operands.c, operands.a, operands.b, operands.batch, operands.m, operands.n,
+                           operands.k, operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda,
+                           operands.ldb, operands.ldc, operands.batch_strides, operands.bias, operands.activation};
+    return hg_builder_add(builder, 0x121, type, HG_TYPE_COUNT, args, 17);
+}
+/** Operands of hg_build_mixed_precision_gemm by name. */
+typedef struct hg_mixed_precision_gemm_operands {
+    hg_arg c; /**< hg_array or hg_addr_... */
+    hg_arg a; /**< hg_array or hg_addr_... */
+    hg_arg b; /**< hg_array or hg_addr_... */
+    hg_arg m; /**< hg_count or hg_count_reg */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg k; /**< hg_count or hg_count_reg */
+    hg_arg alpha; /**< hg_imm_...; left out: 1 */
+    hg_arg beta; /**< hg_imm_...; left out: 0 */
+    hg_arg trans_a; /**< hg_flag; left out: false */
+    hg_arg trans_b; /**< hg_flag; left out: false */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg activation; /**< hg_arg_name; left out: identity */
+} hg_mixed_precision_gemm_operands;
+/** gemm of f16 or bf16 matrices; c, bias and all sums are f32 */
+static inline hg_builder *hg_build_mixed_precision_gemm(hg_builder *builder, hg_type type, hg_mixed_precision_gemm_operands operands) {
+    const hg_arg args[] = {operands.c, operands.a, operands.b, operands.m, operands.n, operands.k,
+                           operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda, operands.ldb,
+                           operands.ldc, operands.bias, operands.activation};
+    return hg_builder_add(builder, 0x143, type, HG_TYPE_COUNT, args, 15);
+}
 
 #ifdef __cplusplus
 }

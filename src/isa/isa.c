@@ -109,6 +109,16 @@
 #define SIG_ORBIT_CLASSIFY {O_TO(HG_R_U8), O_INDEX("coordinate"), O_INDEX("torus")}
 #define SIG_ORBIT_REPRESENTATIVE {O_TO(HG_R_U32), O_INDEX("orbit"), O_INDEX("torus")}
 #define SIG_MULT_INVERSE {O_TO(HG_R_U32), O_INDEX("unit"), O_INDEX("modulus")}
+
+/* Matrix products. */
+#define GEMM_SIZES SIZE("m"), SIZE("n"), SIZE("k")
+#define GEMM_ARRAYS INOUT("c"), INPUT("a"), INPUT("b")
+#define GEMM_MATRICES FLAG_OR("trans_a", "false"), FLAG_OR("trans_b", "false"), SIZE_OR("lda", "0"), SIZE_OR("ldb", "0"), SIZE_OR("ldc", "0")
+#define GEMM_END INPUT_OR_NONE("bias"), OPERATION_OR("activation", HG_R_MAP, "identity")
+#define SIG_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, GEMM_END}
+#define SIG_BATCHED_GEMM {GEMM_ARRAYS, SIZE("batch"), GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, \
+                          TUPLE_OR("batch_strides", "()"), GEMM_END}
+#define SIG_MIXED_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_F32_OR("alpha", "1"), FACTOR_F32_OR("beta", "0"), GEMM_MATRICES, GEMM_END}
 /* clang-format on */
 
 enum {
@@ -120,9 +130,13 @@ enum {
     T_CHARACTER = HG_T_CHARACTER,
     T_TWICE = HG_T_TWICE,
     T_UNSIGNED = HG_T_UNSIGNED,
+    T_REAL = HG_T_REAL,
+    T_HALF = HG_T_HALF,
+    T_BYTE = HG_T_BYTE,
     EXACT = HG_NUMBERS_EXACT,
     ULP1 = HG_NUMBERS_ULP1,
     ULP2 = HG_NUMBERS_ULP2,
+    BOUNDED = HG_NUMBERS_BOUNDED,
     F_TYPE_OPTIONAL = HG_F_TYPE_OPTIONAL,
     F_DERIVED = HG_F_DERIVED,
     F_COLLECTIVE = HG_F_COLLECTIVE,
@@ -266,6 +280,9 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_ATOMIC: return type == HG_TYPE_I32 || type == HG_TYPE_U32 || type == HG_TYPE_I64 || type == HG_TYPE_U64;
     case HG_T_CHARACTER: return type == HG_TYPE_I128 || type == HG_TYPE_F64;
     case HG_T_UNSIGNED: return hg_type_is_unsigned(type);
+    case HG_T_REAL: return type == HG_TYPE_F32 || type == HG_TYPE_F64;
+    case HG_T_HALF: return type == HG_TYPE_F16 || type == HG_TYPE_BF16;
+    case HG_T_BYTE: return type == HG_TYPE_I8 || type == HG_TYPE_U8;
     case HG_T_TWICE: return hg_type_is_integer(type) && hg_type_size_bytes(type) > 1;
     }
     return false;
@@ -280,6 +297,9 @@ const char *hg_op_types_text(hg_op op) {
     case HG_T_ATOMIC: return "i32, u32, i64 and u64";
     case HG_T_CHARACTER: return "i128 and f64";
     case HG_T_UNSIGNED: return "unsigned integers";
+    case HG_T_REAL: return "f32 and f64";
+    case HG_T_HALF: return "f16 and bf16";
+    case HG_T_BYTE: return "i8 and u8";
     case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
     }
     return "";

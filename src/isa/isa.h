@@ -127,7 +127,10 @@ typedef enum hg_type_set {
     HG_T_FLOAT,
     HG_T_ATOMIC,
     HG_T_CHARACTER /* i128 f64 */,
-    HG_T_TWICE /* integers of twice the width of a second type */
+    HG_T_TWICE /* integers of twice the width of a second type */,
+    HG_T_REAL /* f32 f64 */,
+    HG_T_HALF /* f16 bf16 */,
+    HG_T_BYTE /* i8 u8 */
 } hg_type_set;
 
 enum {
@@ -149,7 +152,7 @@ enum {
     HG_F_BLOCK = 16384    /* the lanes of a block together: their registers, and memory of the block beside what the program declares */
 };
 
-typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2 } hg_numbers;
+typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2, HG_NUMBERS_BOUNDED } hg_numbers;
 
 typedef struct hg_op_info {
     uint32_t flags; /* HG_F_* */

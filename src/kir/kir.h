@@ -332,6 +332,7 @@ typedef struct kir_module {
     bool has_open;          /* some access has slot KIR_OPEN */
     bool uses_barrier, uses_shared, uses_class, has_step, relaxed;
     const struct hg_program *program;         /* for comments and fault texts; may be NULL; borrowed */
+    struct hg_program *owned_program;         /* released with the module; NULL: none */
     uint64_t made, most;                      /* operations made in it; builders fail when they are more than most (0: no bound) */
     kir_function **definitions[KIR_FN_COUNT]; /* by type; a row and a function in it are made on demand: most kernels need none */
 } kir_module;

@@ -1,5 +1,6 @@
 /* Modules, functions, variables, tables of the kernel IR, and walks over their operations. */
 #include "kir/kir.h"
+#include <hologram/program.h>
 #include <string.h>
 
 /* clang-format off */
@@ -110,6 +111,7 @@ void kir_module_destroy(kir_module *m) {
     if (!m) return;
     hg_vec_free(&m->inputs);
     hg_vec_free(&m->slots);
+    hg_program_release(m->owned_program);
     hg_arena_free(&m->arena);
     hg_free(m);
 }

@@ -140,6 +140,21 @@ static hg_status check_written(hg_run *run, const hg_bound_step *s) {
     return HG_OK;
 }
 
+static hg_status refuse_overlap(hg_run *run, const hg_bound_step *s) {
+    const plan_array *arrays = s->call.arrays;
+    for (uint32_t i = 0; i < s->call.array_count && s->collective->overlap == PLAN_OVERLAP_REFUSED; i++)
+        for (uint32_t w = 0; w < s->call.array_count; w++) {
+            bool same;
+            plan_problem problem = {.found = false};
+            if (w == i || !arrays[w].written || arrays[i].written) continue;
+            if (!overlap(run->context->backend, &s->ranges[w], &s->ranges[i], &same)) continue;
+            plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand, "it shares memory with '%s', which is written",
+                        hg_op_get((hg_op)s->call.op)->operands[arrays[w].operand].name);
+            return hg_step_fault(run, s->step, &problem, 0, 0);
+        }
+    return HG_OK;
+}
+
 /* ---- all of a step ---- */
 
 enum { COPY_ALIGN = 256 };
@@ -156,6 +171,7 @@ hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) 
             s->ranges[i] = hg_env_result(run->binding, s->step, arrays[i].bytes);
     }
     HG_TRY(check_written(run, s));
+    HG_TRY(refuse_overlap(run, s));
     for (uint32_t i = 0; i < s->call.array_count; i++) {
         if (!is_overwritten(run->context->backend, s, i)) continue;
         s->asides[s->aside_count] = (hg_driver_command){.kind = HG_CMD_COPY, .from = s->ranges[i], .to = {NULL, end, s->ranges[i].size}};

@@ -50,6 +50,8 @@ void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uin
 
 /* Number n of an operand: of a tuple the n-th, else 0. */
 static inline uint64_t plan_number(const plan_call *call, uint32_t operand, uint32_t n) { return call->operands[operand].words[n]; }
+/* The operand with that name; the row has it. */
+uint32_t plan_operand_named(const plan_call *call, const char *name);
 /* The array of an operand; NULL: left out. */
 plan_array *plan_array_of(const plan_call *call, uint32_t operand);
 /* An array whose elements lie one after another, the last index next to each other. */

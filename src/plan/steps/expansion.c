@@ -21,7 +21,8 @@ void plan_expansion_free(plan_expansion *x) {
 
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y) {
     return x->make == y->make && x->fn == y->fn && x->type == y->type && x->arrays == y->arrays && x->values == y->values &&
-           x->choice == y->choice && x->shifted == y->shifted && plan_chain_equal(x->chain, y->chain);
+           x->choice == y->choice && x->shifted == y->shifted && x->program == y->program &&
+           memcmp(x->constants, y->constants, sizeof x->constants) == 0 && plan_chain_equal(x->chain, y->chain);
 }
 
 plan_part plan_whole(const plan_call *call, uint32_t array) { return (plan_part){.array = array, .bytes = call->arrays[array].bytes}; }
@@ -56,20 +57,12 @@ static plan_action *add_action(plan_expansion *x, plan_action_kind kind, const p
     return action;
 }
 
-void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
-                        const plan_part *parts, const uint64_t *values) {
-    if (lanes == 0) return;
-    uint64_t blocks = (lanes - 1) / block + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
-    plan_action *action = rows > UINT32_MAX ? NULL : add_action(x, PLAN_LAUNCH, parts, key->arrays);
-    if (!action) {
-        x->failed = true;
-        return;
-    }
+/* A launch without its grid; NULL after failure. */
+static plan_action *add_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint64_t shared_bytes, const plan_part *parts,
+                               const uint64_t *values) {
+    plan_action *action = add_action(x, PLAN_LAUNCH, parts, key->arrays);
+    if (!action) return NULL;
     action->key = *key;
-    action->grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
-    action->grid[1] = (uint32_t)rows;
-    action->block[0] = block;
-    action->grid[2] = action->block[1] = action->block[2] = 1;
     action->lanes = lanes;
     action->shared_bytes = shared_bytes;
     for (uint32_t i = 0; i < key->values && !x->failed; i++) {
@@ -78,6 +71,40 @@ void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t 
             *value = values[i];
         else
             x->failed = true;
+    }
+    return x->failed ? NULL : action;
+}
+
+void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
+                        const plan_part *parts, const uint64_t *values) {
+    if (lanes == 0) return;
+    uint64_t blocks = (lanes - 1) / block + 1, rows = (blocks - 1) / UINT32_MAX + 1; /* a block is only a numbering */
+    plan_action *action = rows > UINT32_MAX ? NULL : add_launch(x, key, lanes, shared_bytes, parts, values);
+    if (!action) {
+        x->failed = true;
+        return;
+    }
+    action->grid[0] = (uint32_t)(blocks < UINT32_MAX ? blocks : UINT32_MAX);
+    action->grid[1] = (uint32_t)rows;
+    action->block[0] = block;
+    action->grid[2] = action->block[1] = action->block[2] = 1;
+}
+
+void plan_expand_grid(plan_expansion *x, const plan_kernel_key *key, const uint64_t grid[3], const uint32_t block[3], uint64_t shared_bytes,
+                      const plan_part *parts, const uint64_t *values) {
+    uint64_t lanes = 1;
+    bool fits = true;
+    if (!grid[0] || !grid[1] || !grid[2]) return;
+    for (uint32_t i = 0; i < 3; i++)
+        fits = fits && grid[i] <= UINT32_MAX && hg_mul_u64(lanes, grid[i], &lanes) && hg_mul_u64(lanes, block[i], &lanes);
+    plan_action *action = fits && lanes <= HG_MAX_LANES ? add_launch(x, key, lanes, shared_bytes, parts, values) : NULL;
+    if (!action) {
+        x->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        action->grid[i] = (uint32_t)grid[i];
+        action->block[i] = block[i];
     }
 }
 

@@ -4,6 +4,7 @@
 #include "kir/fault_text.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uint32_t operand, const char *format, ...) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
@@ -22,6 +23,13 @@ void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uin
 }
 
 /* ---- arrays ---- */
+
+uint32_t plan_operand_named(const plan_call *call, const char *name) {
+    const hg_op_info *row = hg_op_get((hg_op)call->op);
+    uint32_t i = 0;
+    while (i < row->operand_count && strcmp(row->operands[i].name, name) != 0) i++;
+    return i;
+}
 
 plan_array *plan_array_of(const plan_call *call, uint32_t operand) {
     for (uint32_t i = 0; i < call->array_count; i++)

@@ -5,6 +5,7 @@
 #ifndef HG_PLAN_STEPS_H
 #define HG_PLAN_STEPS_H
 
+#include "library/library.h"
 #include "plan/plan.h"
 #include "plan/steps/call.h"
 
@@ -28,7 +29,12 @@ typedef struct plan_kernel_key {
     uint32_t choice;                /* the collective's own */
     uint32_t shifted;               /* bit i: array i begins somewhere in its memory, not at its start. Set by who launches */
     const struct plan_chain *chain; /* of several maps (chain.h); NULL: it is no such kernel. Whoever keeps the key keeps it */
+    uint16_t program;               /* library_id, of keys from plan_library_key */
+    int32_t constants[LIBRARY_MOST_CONSTANTS];
 } plan_kernel_key;
+/* The kernel of a library program: constants as its row of library.def names them; arrays and values: how many buffer and scalar parameters it
+ * has, in that order. fn: the epilogue, a map of one argument; HG_OP_MOV: none. */
+plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn, const int32_t *constants, uint8_t arrays, uint8_t values);
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y);
 
 /* Bytes of an array of the call, from the lowest that its elements take, or of the expansion's scratch memory. */
@@ -71,6 +77,9 @@ plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
+/* Blocks of `block` lanes in a grid. One that is empty in a direction launches nothing. */
+void plan_expand_grid(plan_expansion *x, const plan_kernel_key *key, const uint64_t grid[3], const uint32_t block[3], uint64_t shared_bytes,
+                      const plan_part *parts, const uint64_t *values);
 void plan_expand_write(plan_expansion *x, plan_part to, const void *bytes); /* to.bytes of them */
 void plan_expand_copy(plan_expansion *x, plan_part to, plan_part from);
 
@@ -82,6 +91,7 @@ hg_status plan_expand_example(const hg_plan *plan, const plan_step *step, plan_e
 
 /* What may happen where an array that is read shares memory with one that is written. What may not: it is read from a copy then. */
 typedef enum plan_overlap {
+    PLAN_OVERLAP_REFUSED, /* an error: the order of writes would show */
     PLAN_OVERLAP_NEVER,
     PLAN_OVERLAP_SAME, /* they may be the same bytes: each element is read before it is written */
     PLAN_OVERLAP_ANY   /* all is read before anything is written */

@@ -1,0 +1,160 @@
+/* Texts of library programs as kernel IR. */
+#include "library/library.h"
+#include "isa/cfg.h"
+#include "isa/program.h"
+#include "kir/access.h"
+#include "kir/pipeline/pipeline.h"
+#include "library/texts.h"
+#include <hologram/program.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const library_program PROGRAMS[LIBRARY_COUNT] = {
+#define LIBRARY(id, text, ...) [LIBRARY_##id] = {#text, library_text_##text, LIBRARY_NAMES(__VA_ARGS__)},
+#define LIBRARY_NAMES(program, ...) \
+    program, { __VA_ARGS__ }
+#include "library/library.def"
+#undef LIBRARY
+};
+
+const library_program *library_get(library_id id) { return &PROGRAMS[id]; }
+
+uint32_t library_constant_count(library_id id) {
+    uint32_t count = 0;
+    while (PROGRAMS[id].constants[count]) count++;
+    return count;
+}
+
+hg_type library_sum_type(hg_type type) { return type == HG_TYPE_F64 ? HG_TYPE_F64 : hg_type_is_float(type) ? HG_TYPE_F32 : type; }
+
+/* ---- assembling ---- */
+
+/* What texts include. */
+static hg_status resolve(void *user, const char *from, const char *name, hg_source *source) {
+    const library_request *r = user;
+    const char *text = strcmp(name, "epilogue") == 0 ? r->epilogue : strcmp(name, "parameters") == 0 ? r->parameters : NULL;
+    (void)from;
+    if (!text) text = "\n";
+    source->name = strcmp(name, "epilogue") == 0 ? "epilogue" : "parameters";
+    source->bytes = text;
+    source->length = strlen(text);
+    return HG_OK;
+}
+
+enum { DEFINE_LENGTH = 48 };
+
+hg_status library_assemble(const library_request *r, hg_program **program) {
+    const library_program *p = &PROGRAMS[r->id];
+    char defines[LIBRARY_MOST_CONSTANTS + 2][DEFINE_LENGTH];
+    const char *list[LIBRARY_MOST_CONSTANTS + 2];
+    size_t count = 0;
+    snprintf(defines[count++], DEFINE_LENGTH, "T=%s", hg_type_name(r->type));
+    snprintf(defines[count++], DEFINE_LENGTH, "A=%s", hg_type_name(library_sum_type(r->type)));
+    for (size_t i = 0; p->constants[i]; i++) {
+        const char *name = p->constants[i];
+        if (name[0] == '@')
+            snprintf(defines[count++], DEFINE_LENGTH, "%s=%s", name + 1, hg_type_name((hg_type)r->constants[i]));
+        else
+            snprintf(defines[count++], DEFINE_LENGTH, "%s=%" PRId64, name, r->constants[i]);
+    }
+    for (size_t i = 0; i < count; i++) list[i] = defines[i];
+    hg_assemble_options options = {.size = sizeof options,
+                                   .defines = list,
+                                   .define_count = count,
+                                   .program = p->program,
+                                   .source_name = p->name,
+                                   .resolve = resolve,
+                                   .user = (void *)(uintptr_t)r};
+    hg_status status = hg_program_assemble_with(p->text, strlen(p->text), &options, NULL, program);
+    return status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY
+               ? status
+               : hg_fail(HG_ERROR_INTERNAL, "library program '%s' of %s.atlas: %s", p->program, p->name, hg_last_error_text());
+}
+
+/* ---- accesses ---- */
+
+/* A value in front of an operation. */
+static kir_value *put_in_front(kir_builder *b, kir_value *v, kir_op op, uint8_t type, uint8_t count, kir_value *const *args) {
+    kir_region aside = {0};
+    b->region = &aside;
+    kir_value *made = kir_emit(b, op, type, count, args);
+    if (!b->failed) kir_splice(v->parent, v, &aside);
+    return made;
+}
+
+/* An access through a handle parameter begins where the array does. */
+static void shift_access(kir_builder *b, kir_value *v, uint32_t input) {
+    kir_access a = kir_access_of(v);
+    kir_value *shift = put_in_front(b, v, KIR_INPUT, HG_TYPE_U64, 0, NULL);
+    if (b->failed) return;
+    shift->u.imm = input;
+    if (a.index_args) {
+        kir_value *both[2] = {v->args[a.index], shift};
+        v->args[a.index] = put_in_front(b, v, KIR_ADD, HG_TYPE_U64, 2, both);
+        return;
+    }
+    kir_value **args = hg_arena_alloc(&b->module->arena, ((size_t)v->nargs + 1) * sizeof *args);
+    if (!args) {
+        b->failed = true;
+        return;
+    }
+    args[0] = v->args[0];
+    args[1] = shift;
+    memcpy(args + 2, v->args + 1, ((size_t)v->nargs - 1) * sizeof *args);
+    v->args = args;
+    v->nargs++;
+    v->u.mem.has_index = 1;
+}
+
+static hg_status finish_accesses(kir_module *m, uint32_t shifted) {
+    kir_builder b;
+    uint32_t parameters = (uint32_t)m->inputs.count, buffers = 0;
+    for (uint32_t i = 0; i < parameters; i++) {
+        m->inputs.data[i].reg = (uint8_t)i;
+        buffers += m->inputs.data[i].is_buffer;
+    }
+    for (uint32_t i = 0; i < buffers && shifted; i++) {
+        kir_input *input = hg_vec_push(&m->inputs);
+        if (!input) return hg_fail_memory();
+        *input = (kir_input){.type = HG_TYPE_U64, .reg = (uint8_t)(parameters + i)};
+    }
+    kir_builder_init(&b, m, m->functions);
+    for (kir_function *f = m->functions; f; f = f->next) {
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (!kir_is_access(v) || v->u.mem.space != KIR_BUFFER) continue;
+            v->u.mem.unchecked = 1;
+            const kir_value *handle = v->args[0];
+            if (!shifted) continue;
+            if (handle->op != KIR_INPUT) return hg_fail(HG_ERROR_INTERNAL, "library program '%s': an access names no parameter", m->name);
+            if (shifted >> handle->u.imm & 1) shift_access(&b, v, parameters + (uint32_t)handle->u.imm);
+        }
+    }
+    return b.failed ? hg_fail_memory() : HG_OK;
+}
+
+/* ---- kernel IR ---- */
+
+static hg_status lower(hg_program *program, uint32_t shifted, kir_module **module) {
+    hg_cfg *cfg = NULL;
+    HG_TRY(hg_verify(program, NULL, NULL, &cfg));
+    kir_compilation c = {.program = cfg};
+    hg_status status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, module);
+    hg_cfg_destroy(cfg);
+    HG_TRY(status);
+    (*module)->owned_program = hg_program_retain(program);
+    status = finish_accesses(*module, shifted);
+    if (status == HG_OK) return HG_OK;
+    kir_module_destroy(*module);
+    *module = NULL;
+    return status;
+}
+
+hg_status library_module(const library_request *r, uint32_t shifted, kir_module **module) {
+    hg_program *program = NULL;
+    *module = NULL;
+    HG_TRY(library_assemble(r, &program));
+    hg_status status = lower(program, shifted, module);
+    hg_program_release(program);
+    return status;
+}

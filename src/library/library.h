@@ -1,0 +1,42 @@
+/* Library programs: what can be said in Atlas is said in Atlas. The texts are in this folder and part of the library; here they become kernel IR
+ * with constants and types filled in.
+ * Must not know: instructions on whole arrays, launches, devices. */
+#ifndef HG_LIBRARY_LIBRARY_H
+#define HG_LIBRARY_LIBRARY_H
+
+#include "kir/kir.h"
+
+typedef enum library_id {
+#define LIBRARY(id, text, ...) LIBRARY_##id,
+#include "library/library.def"
+#undef LIBRARY
+    LIBRARY_COUNT
+} library_id;
+
+enum { LIBRARY_MOST_CONSTANTS = 16 };
+
+/* A program of the table, and how it is read. */
+typedef struct library_program {
+    const char *name, *text, *program;
+    const char *constants[LIBRARY_MOST_CONSTANTS + 1]; /* NULL behind the last */
+} library_program;
+const library_program *library_get(library_id id);
+uint32_t library_constant_count(library_id id);
+
+typedef struct library_request {
+    library_id id;
+    hg_type type;             /* T; A is f32 for halves, f64 for it, f32 for integers, else T */
+    const int64_t *constants; /* as many as the row has names; of a type an hg_type */
+    /* What stands in the text where it says `.include "epilogue"` and `.include "parameters"`; NULL: nothing. */
+    const char *epilogue, *parameters;
+} library_request;
+
+/* The type that sums of a type are calculated in. */
+hg_type library_sum_type(hg_type type);
+/* The program, verified; the caller releases it. A text that is wrong is HG_ERROR_INTERNAL. */
+hg_status library_assemble(const library_request *r, struct hg_program **program) HG_NODISCARD;
+/* Its kernel IR, after stage PROGRAM: input i is parameter i, accesses to buffers are unchecked. shifted: bit i: buffer parameter i begins where one
+ * more input, in order behind the parameters and numbered parameters + i, says, in bytes from its memory's start. */
+hg_status library_module(const library_request *r, uint32_t shifted, kir_module **module) HG_NODISCARD;
+
+#endif

@@ -1,0 +1,10 @@
+/* The texts of this folder, written by cmake/embed.cmake into a source of the build.
+ * Must not know: anything. */
+#ifndef HG_LIBRARY_TEXTS_H
+#define HG_LIBRARY_TEXTS_H
+
+#define LIBRARY(id, text, ...) extern const char library_text_##text[];
+#include "library/library.def"
+#undef LIBRARY
+
+#endif

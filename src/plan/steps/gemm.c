@@ -1,0 +1,160 @@
+/* gemm, batched_gemm, mixed_precision_gemm: the library program gemm.atlas. */
+#include "plan/steps/steps.h"
+
+/* What is asked for. Strides are in elements. */
+typedef struct product {
+    uint64_t batch, m, n, k;
+    uint64_t a_row, a_column, b_row, b_column, c_row; /* of a as m x k, of b as k x n */
+    uint64_t a_batch, b_batch, c_batch;
+    uint32_t a, b, c, bias; /* numbers of operands */
+} product;
+
+static uint64_t number_of(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
+
+/* The stride of rows of a matrix, which are `columns` long as it is stored. */
+static uint64_t row_stride(const plan_call *call, const char *name, uint64_t columns) {
+    uint64_t stride = number_of(call, name);
+    return stride ? stride : columns;
+}
+
+static uint64_t times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX; /* no memory is as large */
+}
+
+static void find_batches(const plan_call *call, product *p, uint64_t a_rows, uint64_t b_rows, uint64_t lda, uint64_t ldb) {
+    uint32_t strides = plan_operand_named(call, "batch_strides");
+    bool given = call->operands[strides].count != 0;
+    p->batch = number_of(call, "batch");
+    p->a_batch = given ? plan_number(call, strides, 0) : times(a_rows, lda);
+    p->b_batch = given ? plan_number(call, strides, 1) : times(b_rows, ldb);
+    p->c_batch = given ? plan_number(call, strides, 2) : times(p->m, p->c_row);
+}
+
+static product read_call(const plan_call *call) {
+    product p = {.batch = 1, .m = number_of(call, "m"), .n = number_of(call, "n"), .k = number_of(call, "k")};
+    bool trans_a = number_of(call, "trans_a"), trans_b = number_of(call, "trans_b");
+    uint64_t lda = row_stride(call, "lda", trans_a ? p.m : p.k), ldb = row_stride(call, "ldb", trans_b ? p.k : p.n);
+    p.a_row = trans_a ? 1 : lda;
+    p.a_column = trans_a ? lda : 1;
+    p.b_row = trans_b ? 1 : ldb;
+    p.b_column = trans_b ? ldb : 1;
+    p.c_row = row_stride(call, "ldc", p.n);
+    p.a = plan_operand_named(call, "a");
+    p.b = plan_operand_named(call, "b");
+    p.c = plan_operand_named(call, "c");
+    p.bias = plan_operand_named(call, "bias");
+    if (call->op == HG_OP_BATCHED_GEMM) find_batches(call, &p, trans_a ? p.k : p.m, trans_b ? p.n : p.k, lda, ldb);
+    return p;
+}
+
+/* ---- shapes ---- */
+
+static void check_stride(const plan_call *call, plan_problem *problem, const char *name, uint64_t columns) {
+    uint64_t stride = number_of(call, name);
+    if (stride && stride < columns)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, name),
+                    "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
+                    (unsigned long long)stride, (unsigned long long)columns);
+}
+
+static void check_batches(const plan_call *call, plan_problem *problem, const product *p) {
+    uint32_t strides = plan_operand_named(call, "batch_strides"), count = call->operands[strides].count;
+    uint64_t matrix, size;
+    if (count == 0 || p->batch < 2 || p->m == 0 || p->n == 0) return;
+    bool fits = hg_mul_u64(p->m - 1, p->c_row, &matrix) && hg_add_u64(matrix, p->n, &size);
+    if (!fits || p->c_batch < size)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides, "%llu elements from one c to the next, at least %llu expected",
+                    (unsigned long long)p->c_batch, (unsigned long long)(fits ? size : UINT64_MAX));
+}
+
+static void check(const plan_call *call, plan_problem *problem) {
+    if (call->op == HG_OP_BATCHED_GEMM) {
+        uint32_t strides = plan_operand_named(call, "batch_strides"), count = call->operands[strides].count;
+        if (count != 0 && count != 3) {
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, strides, "%u strides, 3 expected: of a, b and c", (unsigned)count);
+            return;
+        }
+    }
+    product p = read_call(call);
+    check_stride(call, problem, "lda", p.a_column == 1 && !number_of(call, "trans_a") ? p.k : p.m);
+    check_stride(call, problem, "ldb", number_of(call, "trans_b") ? p.k : p.n);
+    check_stride(call, problem, "ldc", p.n);
+    if (call->op == HG_OP_BATCHED_GEMM) check_batches(call, problem, &p);
+}
+
+static int64_t stride_of(uint64_t elements) { return elements > INT64_MAX ? INT64_MAX : (int64_t)elements; }
+
+static void matrices(const plan_call *call, uint32_t operand, const product *p, uint64_t rows, uint64_t columns, uint64_t batch,
+                     uint64_t row, uint64_t column) {
+    plan_array_strides(plan_array_of(call, operand), 3, (const uint64_t[]){p->batch, rows, columns},
+                       (const int64_t[]){stride_of(batch), stride_of(row), stride_of(column)});
+}
+
+static void ranges(plan_call *call) {
+    product p = read_call(call);
+    plan_array *bias = plan_array_of(call, p.bias), *c = plan_array_of(call, p.c);
+    if (call->op == HG_OP_MIXED_PRECISION_GEMM) c->type = HG_TYPE_F32;
+    if (bias) bias->type = c->type;
+    matrices(call, p.a, &p, p.m, p.k, p.a_batch, p.a_row, p.a_column);
+    matrices(call, p.b, &p, p.k, p.n, p.b_batch, p.b_row, p.b_column);
+    matrices(call, p.c, &p, p.m, p.n, p.c_batch, p.c_row, 1);
+    if (bias) plan_array_shape(bias, 1, &p.n);
+}
+
+/* ---- the expansion ---- */
+
+/* Sizes of tiles: no bit depends on them. */
+enum { MR = 8, NR = 32 };
+
+static plan_part part_of(const plan_call *call, uint32_t operand) {
+    return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
+}
+
+/* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
+static bool wants_panels(const product *p, uint64_t size) {
+    return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && times(p->k, p->n) * size >= 256 * 1024);
+}
+
+/* b in panels, and what it is then: rows of NR elements. */
+static plan_part make_panels(const plan_call *call, plan_expansion *x, product *p, uint64_t *panel) {
+    hg_type type = (hg_type)call->type;
+    uint64_t count = (p->n - 1) / NR + 1, batches = p->b_batch ? p->batch : 1, all;
+    *panel = times(p->k, NR);
+    all = times(times(*panel, count), batches);
+    plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {part_of(call, p->b), panels};
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV, (int32_t[]){NR}, 2, 6);
+    if (x->failed) return panels;
+    uint64_t panel_batch = p->b_batch ? *panel * count : 0;
+    plan_expand_grid(x, &key, (uint64_t[]){p->k, count, batches}, (uint32_t[]){NR, 1, 1}, 0, parts,
+                     (uint64_t[]){p->n, p->k, p->b_row, p->b_column, p->b_batch, panel_batch});
+    p->b_row = NR;
+    p->b_batch = panel_batch;
+    return panels;
+}
+
+static void expand(const plan_call *call, plan_expansion *x) {
+    product p = read_call(call);
+    const plan_array *bias = plan_array_of(call, p.bias);
+    hg_type result = (hg_type)plan_array_of(call, p.c)->type;
+    uint64_t panel = NR;
+    if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+    plan_part parts[4] = {part_of(call, p.a), part_of(call, p.b), part_of(call, p.c)};
+    if (bias) parts[3] = part_of(call, p.bias);
+    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)call->type))) parts[1] = make_panels(call, x, &p, &panel);
+    bool fused = call->fn != HG_OP_MOV;
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)call->type, call->fn,
+                                           (int32_t[]){(int32_t)result, (int32_t)result, MR, NR, bias != NULL, fused}, bias ? 4 : 3, 13);
+    uint64_t grid[3] = {(p.m - 1) / MR + 1, (p.n - 1) / NR + 1, p.batch};
+    plan_expand_grid(x, &key, grid, (uint32_t[]){NR, 1, 1}, 0, parts,
+                     (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch,
+                                  number_of(call, "alpha"), number_of(call, "beta")});
+}
+
+static plan_cost cost(const plan_call *call) {
+    product p = read_call(call);
+    return (plan_cost){plan_call_bytes(call), times(times(p.m, p.n), times(p.k, p.batch))};
+}
+
+const plan_collective plan_collective_gemm = {
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
