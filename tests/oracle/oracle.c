@@ -85,7 +85,8 @@ oracle_outcome oracle_opname(hg_opname name, hg_type type, const uint8_t *const 
         [HG_OPNAME_ADD] = HG_OP_ADD,         [HG_OPNAME_SUB] = HG_OP_SUB,     [HG_OPNAME_MUL] = HG_OP_MUL,
         [HG_OPNAME_DIV] = HG_OP_DIV,         [HG_OPNAME_POW] = HG_OP_POW,     [HG_OPNAME_MIN] = HG_OP_MIN,
         [HG_OPNAME_MAX] = HG_OP_MAX,         [HG_OPNAME_SUM] = HG_OP_ADD,     [HG_OPNAME_PRODUCT] = HG_OP_MUL,
-        [HG_OPNAME_ERF] = HG_OP_ERF,         [HG_OPNAME_ATAN2] = HG_OP_ATAN2};
+        [HG_OPNAME_ERF] = HG_OP_ERF,         [HG_OPNAME_ATAN2] = HG_OP_ATAN2, [HG_OPNAME_IDENTITY] = HG_OP_MOV,
+        [HG_OPNAME_GELU] = HG_OP_GELU,       [HG_OPNAME_SWISH] = HG_OP_SWISH};
     static const uint8_t zero[ORACLE_MAX_BYTES];
     if (name == HG_OPNAME_RELU) { /* max(x, 0); a NaN gives 0 */
         const uint8_t *with_zero[3] = {args[0], zero, zero};
