@@ -1,0 +1,342 @@
+"""Layers of networks: conv2d, norms, softmax, attention, rope, layer_scale, kv_cache_update, all_reduce, all_gather."""
+import numpy as np
+
+from numbers_of import LEAST, UNIT, activated, calculated, loaded, rounding, stored, wide
+from operation import SMALL, Matrix, Operation
+
+
+def few(p, *sizes):
+    """Elements of an array; of a problem that is refused no more than fit."""
+    product = 1
+    for size in sizes:
+        product *= size
+    return min(product, SMALL) if p.refused is not None else product
+
+
+class Conv2d(Operation):
+    """Cross-correlation, NCHW. Bound as a product's, with in_channels/groups * kernel_h * kernel_w products a sum."""
+
+    required = ("output", "input", "kernel", "batch", "in_channels", "out_channels", "height", "width", "kernel_h", "kernel_w", "stride", "padding")
+    optional = {"dilation": (1, 1), "groups": 1, "padding_end": (), "bias": False, "activation": "identity"}
+    out, arrays_of = ("output",), ("output", "input", "kernel", "bias")
+
+    def arrays(self, p, o):
+        g = max(o["groups"], 1)
+        x, w = (o["batch"], o["in_channels"], o["height"], o["width"]), (o["out_channels"], o["in_channels"] // g, o["kernel_h"], o["kernel_w"])
+        ends = o["padding_end"] or o["padding"]
+        span = [d * (n - 1) + 1 for d, n in zip(o["dilation"], w[2:])]
+        self.size = [(n + a + b - s) // max(t, 1) + 1 if n + a + b >= s else 0 for n, a, b, s, t in zip(x[2:], o["padding"], ends, span, o["stride"])]
+        output = few(p, o["batch"], o["out_channels"], *(max(n, 1) if p.refused is not None else n for n in self.size))
+        if p.refused is not None:
+            x, w = (few(p, *x),), (few(p, *w),)
+        self.x, self.w = p.numbers(x), p.numbers(w)
+        arrays = {"output": stored(np.zeros(output), p.type), "input": stored(self.x, p.type).reshape(-1), "kernel": stored(self.w, p.type).reshape(-1)}
+        if o["bias"]:
+            self.bias = p.numbers((o["out_channels"],))
+            arrays["bias"] = stored(self.bias, p.type)
+        return arrays
+
+    def expected(self, p, o):
+        kind, g, (h, v) = calculated(p.type), o["groups"], self.size
+        ends = o["padding_end"] or o["padding"]
+        value, size = (self.correlate(x, w, o, ends, g, h, v) for x, w in ((self.x, self.w), (np.abs(self.x), np.abs(self.w))))
+        bound = (self.w[0].size + 4) * (UNIT[kind] * size + LEAST[kind])
+        if o["bias"]:
+            value, bound = value + self.bias[:, None, None], bound + 4 * UNIT[kind] * np.abs(self.bias)[:, None, None]
+        value, bound = activated(value, bound, o["activation"], kind)
+        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+
+    @staticmethod
+    def correlate(x, w, o, ends, g, h, v):
+        x = np.pad(x, ((0, 0), (0, 0), (o["padding"][0], ends[0]), (o["padding"][1], ends[1])))
+        n, m, (sh, sw), (dh, dw) = x.shape[0], w.shape[0], o["stride"], o["dilation"]
+        y = np.zeros((n, g, m // g, h, v), x.dtype)
+        x, w = x.reshape(n, g, -1, *x.shape[2:]), w.reshape(g, m // g, *w.shape[1:])
+        with np.errstate(invalid="ignore"):
+            for i in range(w.shape[3]):
+                for j in range(w.shape[4]):
+                    part = x[:, :, :, i * dh:i * dh + (h - 1) * sh + 1:sh, j * dw:j * dw + (v - 1) * sw + 1:sw]
+                    y += np.einsum("ngchw,gmc->ngmhw", part, w[..., i, j], optimize=x.dtype == np.float64)
+        return y.reshape(n, m, h, v)
+
+    def torch(self, o, torch):
+        import torch.nn.functional as F  # pylint: disable=import-outside-toplevel
+        top, left, (bottom, right) = *o["padding"], o["padding_end"] or o["padding"]
+        x, w = (torch.from_numpy(a.astype(np.float64)) for a in (self.x, self.w))
+        return F.conv2d(F.pad(x, (left, right, top, bottom)), w, None, o["stride"], 0, o["dilation"], o["groups"]) if not o["bias"] and o["activation"] == "identity" else None
+
+
+def normalised(x, axes, eps, kind):
+    """(x - mean)/sqrt(variance + eps) along axes, and what it is known within: sums of n elements in at least 16 parts."""
+    n = int(np.prod([x.shape[i] for i in axes]))
+    u = UNIT[kind]
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        mean = x.mean(axes, keepdims=True)
+        away = x - mean
+        variance = (away * away).mean(axes, keepdims=True)
+        s = np.sqrt(variance + x.dtype.type(np.float32(eps)) if kind == "f32" else variance + eps)
+        off = u * (n / 16 + 8) * np.abs(x).mean(axes, keepdims=True)  # of the mean
+        part = u * (n / 16 + 16) + (off / s) ** 2 + 2 * off / s * u  # of the deviation
+        return away / s, (off + u * np.abs(away) * 2) / s + np.abs(away / s) * part
+
+
+class Norm(Operation):
+    out = ("output",)
+    arrays_of = ("output", "input", "gamma", "beta", "mean", "variance")
+
+    @staticmethod
+    def scaled(y, bound, gamma, beta, u):
+        with np.errstate(invalid="ignore"):
+            return y * gamma + beta, bound * np.abs(gamma) + 3 * u * (np.abs(y * gamma) + np.abs(beta))
+
+
+class LayerNorm(Norm):
+    """gamma*(x - mean)/sqrt(variance + eps) + beta of rows, variance about the mean."""
+
+    required = ("output", "input", "gamma", "beta", "n", "eps")
+    optional = {"rows": 1, "ld": 0}
+
+    def arrays(self, p, o):
+        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"]), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
+        self.gamma, self.beta = p.numbers((few(p, o["n"]),)), p.numbers((few(p, o["n"]),))
+        return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type), "beta": stored(self.beta, p.type)}
+
+    def expected(self, p, o):
+        kind, x = calculated(p.type), self.x.values[0]
+        if x.size == 0:
+            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size))}
+        value, bound = self.scaled(*normalised(x, (1,), o["eps"], kind), self.gamma, self.beta, UNIT[kind])
+        self.y.data[:] = 0
+        return {"output": self.y.result(value[None], (bound + rounding(value, p.type))[None])}
+
+    def torch(self, o, torch):
+        x = torch.from_numpy(self.x.values[0].astype(np.float64))
+        y = torch.nn.functional.layer_norm(x, (o["n"],), *(torch.from_numpy(a.astype(np.float64)) for a in (self.gamma, self.beta)), eps=float(np.float32(o["eps"])))
+        return y if not o["ld"] and x.numel() else None
+
+
+class BatchNorm(Norm):
+    required = ("output", "input", "gamma", "beta", "mean", "variance", "batch", "channels", "spatial", "eps")
+    optional = {"activation": "identity"}
+
+    def arrays(self, p, o):
+        c = few(p, o["channels"])
+        self.x = p.numbers((few(p, o["batch"], c, o["spatial"]),))
+        self.of = [loaded(stored(v, p.type), p.type) for v in (p.numbers((c,)), p.numbers((c,)), p.numbers((c,)), np.abs(p.numbers((c,))) + 0.01)]
+        names = ("gamma", "beta", "mean", "variance")
+        return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type), **{name: stored(v, p.type) for name, v in zip(names, self.of)}}
+
+    def expected(self, p, o):
+        kind = calculated(p.type)
+        u, (gamma, beta, mean, variance) = UNIT[kind], (v[:, None] for v in self.of)
+        x = self.x.reshape(o["batch"], o["channels"], o["spatial"])
+        eps = x.dtype.type(np.float32(o["eps"])) if kind == "f32" else o["eps"]
+        with np.errstate(invalid="ignore"):
+            y = (x - mean) / np.sqrt(variance + eps)
+            value, bound = self.scaled(y, 0, gamma, beta, u)
+            # gamma/s and beta - mean*gamma/s may be calculated first
+            bound = bound + 8 * u * (np.abs(gamma) * (np.abs(x) + np.abs(mean)) / np.sqrt(variance + eps) + np.abs(beta))
+        value, bound = activated(value, bound, o["activation"], kind)
+        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+
+
+class GroupNorm(Norm):
+    required = ("output", "input", "gamma", "beta", "batch", "channels", "groups", "spatial", "eps")
+    optional = {"activation": "identity"}
+
+    def arrays(self, p, o):
+        c = few(p, o["channels"])
+        self.x = p.numbers((few(p, o["batch"], c, o["spatial"]),))
+        self.gamma, self.beta = p.numbers((c,)), p.numbers((c,))
+        return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type), "gamma": stored(self.gamma, p.type), "beta": stored(self.beta, p.type)}
+
+    def expected(self, p, o):
+        kind = calculated(p.type)
+        if self.x.size == 0:
+            return {"output": (np.zeros(0), np.zeros(0))}
+        y, bound = normalised(self.x.reshape(o["batch"], o["groups"], -1), (2,), o["eps"], kind)
+        shape = (o["batch"], o["channels"], o["spatial"])
+        value, bound = self.scaled(y.reshape(shape), bound.reshape(shape), self.gamma[:, None], self.beta[:, None], UNIT[kind])
+        value, bound = activated(value, bound, o["activation"], kind)
+        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+
+    def torch(self, o, torch):
+        x, gamma, beta = (torch.from_numpy(a.astype(np.float64)) for a in (self.x, self.gamma, self.beta))
+        x = x.reshape(o["batch"], o["channels"], o["spatial"])
+        return torch.nn.functional.group_norm(x, o["groups"], gamma, beta, float(np.float32(o["eps"]))) if x.numel() and o["activation"] == "identity" else None
+
+
+class Softmax(Operation):
+    """e^(x - largest) over their sum, of rows. Bound, of the result: u (|x - largest| + the mean of that + n/16 + 8)."""
+
+    required, optional = ("output", "input", "n"), {"rows": 1, "ld": 0}
+    out, arrays_of = ("output",), ("output", "input")
+
+    def arrays(self, p, o):
+        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"]), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
+        self.y.data[:] = 0
+        return {"output": self.y.bits(), "input": self.x.bits()}
+
+    def expected(self, p, o):
+        kind, x = calculated(p.type), self.x.values[0]
+        if x.size == 0:
+            return {"output": (np.zeros(self.y.data.size), np.zeros(self.y.data.size))}
+        with np.errstate(invalid="ignore"):
+            below = x - x.max(1, keepdims=True)
+            value = np.exp(below)
+            value = value / value.sum(1, keepdims=True)
+            away = np.where(value > 0, np.abs(below), 0)
+            bound = value * UNIT[kind] * (away + (value * away).sum(1, keepdims=True) + o["n"] / 16 + 8)
+        return {"output": self.y.result(value[None], (bound + rounding(value, p.type) + LEAST[kind])[None])}
+
+    def torch(self, o, torch):
+        x = torch.from_numpy(self.x.values[0].astype(np.float64))
+        return torch.softmax(x, 1) if not o["ld"] and x.numel() else None
+
+
+class Attention(Operation):
+    """softmax(q k^T scale + mask) v of each head. Bound: the scores' errors as a product's; e^ of them; a weighted mean of the values."""
+
+    required = ("output", "query", "key", "value", "batch", "heads", "seq_len", "head_dim")
+    optional = {"kv_heads": 0, "kv_len": 0, "causal": False, "mask": False, "mask_strides": (), "scale": 0.0}
+    out, arrays_of = ("output",), ("output", "query", "key", "value", "mask")
+
+    def arrays(self, p, o):
+        b, h, s, d = (o[name] for name in ("batch", "heads", "seq_len", "head_dim"))
+        self.kv_heads, self.kv_len = o["kv_heads"] or h, o["kv_len"] or s
+        shapes = [(b, h, s, d)] + [(b, self.kv_heads, self.kv_len, d)] * 2
+        if p.refused is not None:
+            shapes = [(few(p, *shape),) for shape in shapes]
+        self.q, self.k, self.v = (p.numbers(shape) for shape in shapes)
+        arrays = {"output": stored(np.zeros(few(p, b, h, s, d)), p.type), "query": stored(self.q, p.type).reshape(-1), "key": stored(self.k, p.type).reshape(-1),
+                  "value": stored(self.v, p.type).reshape(-1)}
+        if o["mask"]:
+            outer = [1 if not stride else n for n, stride in zip((b, h), o["mask_strides"] or (0, 0))]
+            self.mask = loaded(stored(np.where(p.random.random((*outer, s, self.kv_len)) < 0.2, -np.inf, p.random.standard_normal((*outer, s, self.kv_len))), p.type), p.type)
+            self.mask[..., :, 0] = 0.5  # no row without an element
+            arrays["mask"] = stored(self.mask, p.type).reshape(-1)
+        return arrays
+
+    def expected(self, p, o):
+        kind, d, w = calculated(p.type), o["head_dim"], wide(p.type)
+        scale = w(np.float32(o["scale"]) if kind == "f32" else o["scale"]) or 1 / np.sqrt(w(max(d, 1)))
+        k, v = (np.repeat(x, o["heads"] // max(self.kv_heads, 1), 1) for x in (self.k, self.v))
+        u = UNIT[kind]
+        if self.q.size == 0:
+            return {"output": (np.zeros(self.q.size), np.zeros(self.q.size))}
+        with np.errstate(invalid="ignore"):
+            s = np.einsum("bhid,bhjd->bhij", self.q, k) * scale
+            off = u * (d + 6) * np.einsum("bhid,bhjd->bhij", np.abs(self.q), np.abs(k)) * abs(scale)
+            if o["mask"]:
+                s = s + self.mask
+                off = off + u * np.where(np.isfinite(self.mask), np.abs(self.mask), 0)
+            if o["causal"]:
+                n, m = s.shape[-2:]
+                s = np.where(np.arange(m) > np.arange(n)[:, None] + (m - n), -np.inf, s)
+            largest = s.max(-1, keepdims=True)
+            e = np.exp(s - largest)
+            weights = e / e.sum(-1, keepdims=True)
+            away = np.where(weights > 0, np.abs(s - largest), 0)
+            value = np.einsum("bhij,bhjd->bhid", weights, v)
+            part = off + u * away + off.max(-1, keepdims=True)
+            part = part + (weights * part).sum(-1, keepdims=True) + u * (s.shape[-1] / 4 + 24)
+            bound = np.einsum("bhij,bhjd->bhid", weights * part, np.abs(v))
+        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+
+    def torch(self, o, torch):
+        own = getattr(torch.nn.functional, "_scaled_dot_product_attention", None)
+        if own is None or self.kv_heads != o["heads"] or o["mask"] or o["scale"] or self.kv_len != o["seq_len"] or self.q.size == 0:
+            return None
+        q, k, v = (torch.from_numpy(x.astype(np.float64)) for x in (self.q, self.k, self.v))
+        return own(q, k, v, None, 0.0, False, o["causal"])[0]
+
+
+class FlashAttention(Attention):
+    required = (*Attention.required, "block_size")
+
+
+class Rope(Operation):
+    """Pairs of elements turned by position*freqs. Bound: the angle's rounding and the functions'."""
+
+    required, optional = ("output", "input", "freqs", "batch", "seq_len", "heads", "head_dim"), {"position": 0, "halves": False}
+    out, arrays_of = ("output",), ("output", "input", "freqs")
+
+    def arrays(self, p, o):
+        sizes = [o[name] for name in ("batch", "seq_len", "heads", "head_dim")]
+        half = o["head_dim"] // 2
+        self.x = p.numbers(sizes if p.refused is None else (few(p, *sizes),))
+        self.freqs = loaded(stored(10000.0 ** (-np.arange(half) / max(half, 1)), p.type), p.type)
+        return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type).reshape(-1), "freqs": stored(self.freqs, p.type)}
+
+    def expected(self, p, o):
+        u, half = UNIT[calculated(p.type)], o["head_dim"] // 2
+        angle = ((o["position"] + np.arange(o["seq_len"]))[:, None] * self.freqs)[None, :, None]
+        one = (slice(0, half), slice(half, None)) if o["halves"] else (slice(0, None, 2), slice(1, None, 2))
+        x, y = self.x[..., one[0]], self.x[..., one[1]]
+        value, bound = np.zeros_like(self.x), np.zeros(self.x.shape)
+        value[..., one[0]], value[..., one[1]] = x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)
+        for part in one:
+            bound[..., part] = u * (np.abs(x) + np.abs(y)) * (np.abs(angle) + 4)
+        return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
+
+
+class LayerScale(Operation):
+    required, optional = ("output", "input", "scale", "n"), {"rows": 1}
+    out, arrays_of = ("output",), ("output", "input", "scale")
+
+    def arrays(self, p, o):
+        self.x = p.numbers((few(p, o["rows"] * o["n"]),))
+        self.s = p.numbers((few(p, o["n"]),))
+        return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type), "scale": stored(self.s, p.type)}
+
+    def expected(self, p, o):
+        with np.errstate(invalid="ignore"):
+            value = (self.x.reshape(o["rows"], o["n"]) * self.s).reshape(-1)
+        return {"output": (value, 1.01 * rounding(value, p.type))}
+
+
+class KvCacheUpdate(Operation):
+    """Copies; the rest of the cache stays."""
+
+    required, optional = ("cache", "new_kv", "position", "batch", "heads", "head_dim"), {"seq_len": 1, "length": 0}
+    inout, arrays_of = ("cache",), ("cache", "new_kv")
+
+    def arrays(self, p, o):
+        self.one = few(p, o["batch"] * o["heads"] * o["head_dim"])
+        length = p.given.pop("length", 0) or o["position"] + o["seq_len"] + 1
+        self.cache, self.new = p.numbers((few(p, length, self.one),)), p.numbers((few(p, o["seq_len"], self.one),))
+        return {"cache": stored(self.cache, p.type), "new_kv": stored(self.new, p.type)}
+
+    def expected(self, p, o):
+        value = self.cache.copy()
+        value[o["position"] * self.one:o["position"] * self.one + self.new.size] = self.new
+        return {"cache": (value, np.zeros(value.shape))}
+
+
+class AllReduce(Operation):
+    """One device: nothing changes."""
+
+    required, inout, arrays_of = ("buffer", "n", "operation", "devices"), ("buffer",), ("buffer",)
+
+    def arrays(self, p, o):
+        self.x = p.numbers((few(p, o["n"]),))
+        return {"buffer": stored(self.x, p.type)}
+
+    def expected(self, p, o):
+        return {"buffer": (self.x, np.zeros(self.x.shape))}
+
+
+class AllGather(Operation):
+    required, out, arrays_of = ("output", "input", "n", "devices"), ("output",), ("output", "input")
+
+    def arrays(self, p, o):
+        self.x = p.numbers((few(p, o["n"]),))
+        return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type)}
+
+    def expected(self, p, o):
+        return {"output": (self.x, np.zeros(self.x.shape))}
+
+
+OPERATIONS = {"conv2d": Conv2d, "layer_norm": LayerNorm, "batch_norm": BatchNorm, "group_norm": GroupNorm, "softmax": Softmax, "attention": Attention,
+              "flash_attention": FlashAttention, "rope": Rope, "layer_scale": LayerScale, "kv_cache_update": KvCacheUpdate, "all_reduce": AllReduce,
+              "all_gather": AllGather}

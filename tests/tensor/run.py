@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""Runs the problems of tests/tensor/*.problems and compares with NumPy and SciPy, and those with PyTorch where it is installed.
+
+    tests/tensor/run.py [--all] [--only NAME[,NAME]]... [--way WAY]... [--backend B] [--list] ["LINE" …]
+
+A line is a problem: `gemm.f32 m=17 n=3 k=129 trans_a=true beta=0.5`; what stands behind # is a comment. Lines given as arguments are run in place of the files'.
+Results lie within the bound that the operation's class states, NaN where NaN is expected; and all WAYS give the same bits: one thread and two, interpreted and
+native code, checked accesses. Problems in a block that begins with `# long` are for --all. NAME is a file's or an instruction's.
+Needs HG_BUILD_DIR or build/release, with the program tensor_batch. Last line: N passed, N failed, N skipped."""
+import argparse
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("HG_SOURCE_DIR") or os.path.join(HERE, "..", "..")
+BUILD = os.environ.get("HG_BUILD_DIR") or os.path.join(SOURCE, "build", "release")
+sys.path[:0] = [HERE, os.path.join(SOURCE, "tests", "support")]
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+try:
+    import numpy as np
+except ImportError:
+    checks.skip("NumPy is not installed (Debian package python3-numpy)")
+    sys.exit(checks.finish())
+import layers  # noqa: E402
+import products  # noqa: E402
+import transforms  # noqa: E402
+from numbers_of import MOST, UNIT, loaded  # noqa: E402
+from operation import Problem  # noqa: E402
+
+OPERATIONS = {**products.OPERATIONS, **layers.OPERATIONS, **transforms.OPERATIONS}
+WAYS = {"two threads": {"HOLOGRAM_NUM_THREADS": "2"}, "one thread": {"HOLOGRAM_NUM_THREADS": "1"}, "interpreted": {"HOLOGRAM_NUM_THREADS": "2", "HOLOGRAM_JIT": "off"},
+        "native code": {"HOLOGRAM_NUM_THREADS": "1", "HOLOGRAM_JIT": "on"}}
+
+
+def problems_of(path, everything):
+    """Lines of a file; `# long` begins a part that only --all runs, an empty line ends it."""
+    long = False
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            long = line.strip() == "# long" or long and bool(line.strip())
+            words = line.split("#")[0].strip()
+            if words and (everything or not long):
+                yield Problem(words, f"{os.path.relpath(path, SOURCE)}:{number}")
+
+
+class Case:
+    """A problem with its arrays, and what it must give."""
+
+    def __init__(self, problem):
+        self.p, self.op = problem, OPERATIONS[problem.name]()
+        self.o = self.op.operands(problem)
+        self.arrays = self.op.arrays(problem, self.o)
+        self.text = self.op.text(problem, self.arrays)
+        self.back = [name for name in self.arrays if name in self.op.out or name in self.op.inout]
+        self.first = None
+        self.command = f"tests/tensor/run.py '{problem.line}'"
+
+    def record(self):
+        text = self.text.encode()
+        parts = [struct.pack("<I", len(text)), text, struct.pack("<I", len(self.arrays))]
+        for name, array in self.arrays.items():
+            data = array.tobytes()
+            parts += [struct.pack("<B", len(name)), name.encode(), struct.pack("<BQ", name in self.back, len(data)), data]
+        return b"".join(parts)
+
+    def take(self, data, at):
+        (size,) = struct.unpack_from("<I", data, at)
+        message, at = data[at + 4:at + 4 + size].decode(), at + 4 + size
+        results = {}
+        for name in self.back:
+            results[name] = np.frombuffer(data, self.arrays[name].dtype, self.arrays[name].size, at)
+            at += self.arrays[name].nbytes
+        return message, results, at
+
+    def compare(self, way, message, results):
+        p = self.p
+        if p.refused is not None:
+            good = p.refused in message if message else False
+            same = all(results[name].tobytes() == self.arrays[name].tobytes() for name in self.back)
+            checks.check(good and same, f"{p.where}: {way}: expected an error with '{p.refused}' and nothing written, got {message or 'none'!r}\n    {self.command}")
+            return
+        if message:
+            checks.check(False, f"{p.where}: {way}: {' '.join(message.split())[:300]}\n    {self.command}")
+            return
+        bits = {name: x.tobytes() for name, x in results.items()}
+        if self.first is None:
+            self.first = way, bits
+            found = self.wrong(results)
+            checks.check(not found, f"{p.where}: {way}: {found}\n    {self.command}")
+        else:
+            differs = [name for name in bits if bits[name] != self.first[1][name]]
+            checks.check(not differs, f"{p.where}: other bits of {', '.join(differs)} by {way} than by {self.first[0]}\n    {self.command}")
+
+    def wrong(self, results):
+        """What of the results is not within its bound; empty: nothing."""
+        kinds = self.op.types(self.p)
+        for name, (value, bound) in self.op.expected(self.p, self.o).items():
+            kind = kinds.get(name, self.p.type)
+            got = loaded(results[name], kind)
+            value = np.asarray(value).reshape(got.shape)
+            with np.errstate(invalid="ignore"):
+                good = (np.abs(got - value) <= bound) | (np.isnan(got) & np.isnan(value)) | (got == value)
+                if kind in UNIT:  # at the end of the type's range either side of it may be right
+                    good |= np.isinf(got) & (np.sign(got) == np.sign(value)) & (np.abs(value) + bound >= MOST[kind])
+            if not good.all():
+                at = int(np.argmin(good))
+                room = np.broadcast_to(bound, got.shape)[at]
+                return f"{name}[{at}] is {got[at]!r}, expected {value[at]!r} within {room:.3g}; {int((~good).sum())} of {good.size} are wrong"
+        return ""
+
+
+def run_way(way, cases, backend):
+    """All cases in one process; what it says of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("in", "out")]
+        with open(paths[0], "wb") as file:
+            for case in cases:
+                file.write(case.record())
+        done = subprocess.run([os.path.join(BUILD, "tests", "tensor_batch"), *paths], env={**os.environ, "HOLOGRAM_BACKEND": backend, **WAYS[way]}, stderr=subprocess.PIPE,
+                              text=True, check=False)
+        with open(paths[1], "rb") as file:
+            data = file.read()
+    at = 0
+    for case in cases:
+        try:
+            message, results, at = case.take(data, at)
+        except (struct.error, ValueError):
+            checks.check(False, f"{case.p.where}: {way}: the process ended with status {done.returncode}: {done.stderr[-300:]}\n    {case.command}")
+            return
+        case.compare(way, message, results)
+
+
+def with_torch(cases):
+    """The references against PyTorch's, in f64."""
+    try:
+        import torch  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        checks.skip("the references against PyTorch: it is not installed (Debian package python3-torch)")
+        return
+    for case in cases:
+        if case.p.refused is not None or case.p.type == "f64" or case.p.values != "normal" or not hasattr(case.op, "torch"):
+            continue
+        theirs = case.op.torch(case.o, torch)
+        if theirs is not None:
+            ours, _ = next(iter(case.op.expected(case.p, case.o).values()))
+            away = np.max(np.abs(ours.reshape(-1) - theirs.numpy().reshape(-1)), initial=0)
+            checks.check(away <= 1e-9 * max(1, np.max(np.abs(ours), initial=0)), f"{case.p.where}: the reference differs from PyTorch's by {away:.3g}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("lines", nargs="*", metavar="LINE")
+    parser.add_argument("--all", action="store_true", help="long problems too")
+    parser.add_argument("--only", action="append", metavar="NAME")
+    parser.add_argument("--way", action="append", choices=list(WAYS))
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    only = {name for names in options.only or [] for name in names.split(",")}
+    found = [Problem(line, "argument") for line in options.lines]
+    for leaf in sorted(os.listdir(HERE)) if not found else ():
+        if leaf.endswith(".problems"):
+            found += [p for p in problems_of(os.path.join(HERE, leaf), options.all) if not only or p.name in only or leaf[:-9] in only]
+    if options.list:
+        print("\n".join(f"{p.where}: {p.line}" for p in found))
+        return 0
+    cases = [Case(p) for p in found]
+    checks.check(bool(cases), "there are no problems")
+    for way in options.way or WAYS:
+        run_way(way, cases, options.backend)
+    with_torch(cases)
+    return checks.finish()
+
+
+sys.exit(main())

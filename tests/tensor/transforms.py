@@ -1,0 +1,63 @@
+"""fft: complex and real, any length."""
+import numpy as np
+
+from numbers_of import UNIT, rounding, stored
+from operation import SMALL, Operation
+
+
+def transform(x, inverse):
+    """Of the last axis, with as many bits as x has: SciPy's has long doubles, NumPy's has not."""
+    try:
+        from scipy import fft  # pylint: disable=import-outside-toplevel
+        return fft.ifft(x) if inverse else fft.fft(x)
+    except ImportError:
+        n = x.shape[-1]
+        j = np.arange(n)
+        angle = 2 * np.arctan2(x.real.dtype.type(0), x.real.dtype.type(-1)) * ((j[:, None] * j) % n) / n
+        y = np.einsum("bj,jk->bk", x, np.cos(angle) + (1j if inverse else -1j) * np.sin(angle))
+        return y / n if inverse else y
+
+
+class Fft(Operation):
+    """Bound, for every element: 16 u log2(4n) sqrt(sum of |x|^2), an inverse one over n: what a chain of log2 passes of radices gives, and Bluestein's three
+    transforms of up to 4n elements."""
+
+    required, optional = ("output", "input", "n", "inverse"), {"batch": 1, "real": False}
+    out, arrays_of = ("output",), ("output", "input")
+
+    def arrays(self, p, o):
+        n, batch, half = o["n"], o["batch"], o["n"] // 2 + 1
+        if p.refused is not None:
+            return {"output": stored(np.zeros(SMALL), p.type), "input": stored(np.zeros(SMALL), p.type)}
+        complexes = half if o["real"] else n
+        if o["real"] and not o["inverse"]:
+            self.x = p.numbers((batch, n))
+            data, size = self.x, batch * half * 2
+        else:
+            pairs = p.numbers((batch, complexes, 2))
+            if o["real"] and pairs.size:
+                pairs[:, 0, 1] = 0
+                if n % 2 == 0:
+                    pairs[:, -1, 1] = 0
+            self.x = pairs[..., 0] + 1j * pairs[..., 1]
+            data, size = pairs, batch * n * (1 if o["real"] else 2)
+        return {"output": stored(np.zeros(size), p.type), "input": stored(data, p.type).reshape(-1)}
+
+    def expected(self, p, o):
+        n, x = o["n"], self.x
+        if x.size == 0:
+            return {"output": (np.zeros(0), np.zeros(0))}
+        if o["real"] and o["inverse"]:
+            x = np.concatenate([x, np.conj(x[:, 1:n - n // 2][:, ::-1])], 1)
+        y = transform(x.astype(np.clongdouble), o["inverse"])
+        size = np.sqrt((np.abs(x) ** 2).sum(1, keepdims=True).astype(np.float64))
+        bound = 16 * UNIT[p.type] * np.log2(4 * n) * size / (n if o["inverse"] else 1)
+        if o["real"]:
+            y = y.real[..., None] if o["inverse"] else y[:, :n // 2 + 1]
+        if not (o["real"] and o["inverse"]):
+            y = np.stack([y.real, y.imag], -1)
+        room = np.broadcast_to(bound[..., None], y.shape) + rounding(y, p.type)
+        return {"output": (y.reshape(-1), room.reshape(-1))}
+
+
+OPERATIONS = {"fft": Fft}
