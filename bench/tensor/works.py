@@ -56,13 +56,13 @@ class Gemm:
     @staticmethod
     def text(w, arrays):
         types = {name: "bf16" for name in "cab"} if w.type == "bf16" else {}
-        sizes = f"{w.m}, {w.n}, {w.k}"
+        sizes = f"m={w.m}, n={w.n}, k={w.k}"
         if w.type == "i8":
-            line = f"quantized_gemm.i8 c, a, b, 1.0, 1.0, 1.0, {sizes}, sums=true"
+            line = f"quantized_gemm.i8 c=c, a=a, b=b, a_scale=1.0, b_scale=1.0, c_scale=1.0, {sizes}, sums=true"
         elif w.batch > 1:
-            line = f"batched_gemm.{w.type} c, a, b, {w.batch}, {sizes}"
+            line = f"batched_gemm.{w.type} c=c, a=a, b=b, batch={w.batch}, {sizes}"
         else:
-            line = f"gemm.{w.type} c, a, b, {sizes}"
+            line = f"gemm.{w.type} c=c, a=a, b=b, {sizes}"
         return text(arrays, {"c": "inout"}, line, types)
 
     @staticmethod
@@ -85,8 +85,8 @@ class Conv:
 
     @staticmethod
     def text(w, arrays):
-        return text(arrays, {"y": "out"}, f"conv2d.f32 y, x, w, {w.batch}, {w.into}, {w.out}, {w.height}, {w.width}, {w.kernel}, {w.kernel}, "
-                    f"({w.stride}, {w.stride}), ({w.pad}, {w.pad})" + (f", groups={w.groups}" if w.groups > 1 else ""))
+        return text(arrays, {"y": "out"}, f"conv2d.f32 output=y, input=x, kernel=w, batch={w.batch}, in_channels={w.into}, out_channels={w.out}, height={w.height}, "
+                    f"width={w.width}, kernel_h={w.kernel}, kernel_w={w.kernel}, stride=({w.stride}, {w.stride}), padding=({w.pad}, {w.pad})" + (f", groups={w.groups}" if w.groups > 1 else ""))
 
     @staticmethod
     def operations(w):
@@ -104,7 +104,7 @@ class Attention:
 
     @staticmethod
     def text(w, arrays):
-        return text(arrays, {"y": "out"}, f"attention.f32 y, q, k, v, 1, {w.heads}, {w.length}, {w.head}" + (", causal=true" if w.causal else ""))
+        return text(arrays, {"y": "out"}, f"attention.f32 output=y, query=q, key=k, value=v, batch=1, heads={w.heads}, seq_len={w.length}, head_dim={w.head}" + (", causal=true" if w.causal else ""))
 
     @staticmethod
     def operations(w):
@@ -125,7 +125,7 @@ class Rows:
 
     @staticmethod
     def text(w, arrays):
-        line = f"layer_norm.f32 y, x, gamma, beta, {w.n}, 0.00001, rows={w.rows}" if w.kind == "layer_norm" else f"softmax.f32 y, x, {w.n}, rows={w.rows}"
+        line = f"layer_norm.f32 output=y, input=x, gamma=gamma, beta=beta, n={w.n}, eps=0.00001, rows={w.rows}" if w.kind == "layer_norm" else f"softmax.f32 output=y, input=x, n={w.n}, rows={w.rows}"
         return text(arrays, {"y": "out"}, line)
 
     result = "y"
@@ -139,7 +139,7 @@ class GroupNorm:
 
     @staticmethod
     def text(w, arrays):
-        return text(arrays, {"y": "out"}, f"group_norm.f32 y, x, gamma, beta, {w.batch}, {w.channels}, {w.groups}, {w.spatial}, 0.00001")
+        return text(arrays, {"y": "out"}, f"group_norm.f32 output=y, input=x, gamma=gamma, beta=beta, batch={w.batch}, channels={w.channels}, groups={w.groups}, spatial={w.spatial}, eps=0.00001")
 
     result = "y"
 
@@ -153,7 +153,7 @@ class Rope:
 
     @staticmethod
     def text(w, arrays):
-        return text(arrays, {"y": "out"}, f"rope.f32 y, x, freqs, {w.batch}, {w.length}, {w.heads}, {w.head}")
+        return text(arrays, {"y": "out"}, f"rope.f32 output=y, input=x, freqs=freqs, batch={w.batch}, seq_len={w.length}, heads={w.heads}, head_dim={w.head}")
 
     result = "y"
 
@@ -180,7 +180,7 @@ class Fft:
 
     @staticmethod
     def text(w, arrays):
-        return text(arrays, {"y": "out"}, f"fft.{w.type} y, x, {w.n}, false" + (f", batch={w.batch}" if w.batch > 1 else ""))
+        return text(arrays, {"y": "out"}, f"fft.{w.type} output=y, input=x, n={w.n}, inverse=false" + (f", batch={w.batch}" if w.batch > 1 else ""))
 
     @staticmethod
     def operations(w):
@@ -200,7 +200,7 @@ class Sparse:
 
     @staticmethod
     def text(w, arrays):
-        return text(arrays, {"c": "out"}, f"sparse_gemm.f32 c, values, indices, ptr, b, {w.m}, {w.n}, {w.k}")
+        return text(arrays, {"c": "out"}, f"sparse_gemm.f32 c=c, a_values=values, a_indices=indices, a_ptr=ptr, b=b, m={w.m}, n={w.n}, k={w.k}")
 
     @staticmethod
     def operations(w):

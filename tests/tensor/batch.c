@@ -81,7 +81,8 @@ static void run_next(hg_backend *backend, input *in, FILE *out) {
     for (uint32_t i = 0; i < count; i++) {
         unsigned char *data = a[i].back ? malloc(a[i].bytes + 1) : NULL;
         if (a[i].back) {
-            if (!data || (a[i].bytes && hg_backend_copy_from_buffer(backend, a[i].buffer, data, a[i].bytes) != HG_OK)) die("reading an array");
+            if (!data || (a[i].bytes && hg_backend_copy_from_buffer(backend, a[i].buffer, data, a[i].bytes) != HG_OK))
+                die("reading an array");
             put(out, data, a[i].bytes);
         }
         free(data);

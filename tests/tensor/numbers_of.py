@@ -53,9 +53,10 @@ def erf(x):
 def activated(x, bound, name, kind):
     """A function of values that are known within a bound, and what the result is known within: no activation is steeper than 1.13."""
     with np.errstate(over="ignore", invalid="ignore"):
-        y = {"identity": lambda: x, "relu": lambda: np.where(np.isnan(x), x, np.maximum(x, 0)), "gelu": lambda: x / 2 * (1 + erf(x / np.sqrt(x.dtype.type(2)))),
+        y = {"identity": lambda: x, "relu": lambda: np.fmax(x, 0), "gelu": lambda: x / 2 * (1 + erf(x / np.sqrt(x.dtype.type(2)))),
              "swish": lambda: x / (1 + np.exp(-x)), "sigmoid": lambda: 1 / (1 + np.exp(-x)), "tanh": lambda: np.tanh(x), "abs": lambda: np.abs(x), "neg": lambda: -x}[name]()
     ulps = 0 if name in ("identity", "relu", "abs", "neg") else 8
     if name == "gelu" and kind == "f64":
         ulps += 2 * 2.0 ** 11  # erf of the reference is of f64 itself: within one ULP of 1, times x
+    bound = np.where(np.isnan(bound), 0, bound)
     return y, 1.13 * bound + ulps * UNIT[calculated(kind)] * np.abs(y) + (ulps > 0) * UNIT[calculated(kind)] * np.abs(x) * (kind == "f64")

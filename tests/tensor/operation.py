@@ -1,9 +1,17 @@
 """What the operations of tests/tensor have in common: lines of problems, arrays in memory with gaps that nothing may read or write, texts."""
+import itertools
 import re
 
 import numpy as np
 
 from numbers_of import loaded, stored, wide
+
+def lines_of(text):
+    """The lines that a line with alternatives is: `m=1|2 k=3|4` are four."""
+    words = re.findall(r'[^\s=]+="[^"]*"|\S+', text)
+    choices = [[word] if '"' in word else [start + choice for choice in rest.split("|")] for word in words for start, rest in [re.match(r"([^=]*=|[^=.]*\.|)(.*)", word).groups()]]
+    return [" ".join(choice) for choice in itertools.product(*choices)]
+
 
 SMALL = 2048  # elements of the arrays of a problem that is refused, whatever its sizes say
 
@@ -11,7 +19,7 @@ SMALL = 2048  # elements of the arrays of a problem that is refused, whatever it
 class Problem:
     """A line: MNEMONIC.TYPE and NAME=VALUE…. Values are numbers, true and false, names, and tuples a,b,c or a,b;c,d of them.
 
-    Beside operands: seed, values (normal, special: with NaN, infinities and zeros of both signs) and refused="part of the message"."""
+    An alternative VALUE|VALUE makes a line of each (lines_of). Beside operands: seed, values (normal, special: with NaN, infinities and zeros of both signs) and refused="part of the message"."""
 
     def __init__(self, line, where):
         self.line, self.where = line, where
@@ -117,6 +125,5 @@ class Operation:
         for name, array in arrays.items():
             role = "inout" if name in self.inout else "out" if name in self.out else "in"
             lines.append(f".param {name} buffer {kinds.get(name, p.type)} {role} [{array.size}]")
-        words = [name if name in self.arrays_of else self.word(p.given[name]) for name in self.required]
-        words += [f"{name}={name if name in arrays else self.word(p.given[name])}" for name in self.optional if name in p.given]
+        words = [f"{name}={name if name in arrays else self.word(p.given[name])}" for name in (*self.required, *self.optional) if name in arrays or name in p.given]
         return "\n".join([*lines, ".lanes 1", f"{p.name}.{p.type} " + ", ".join(words), ""])

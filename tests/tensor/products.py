@@ -24,7 +24,7 @@ class Gemm(Operation):
 
     def arrays(self, p, o):
         batch, m, n, k = o.get("batch", 1), o["m"], o["n"], o["k"]
-        strides = o.get("batch_strides") or (None, None, None)
+        strides = (*o.get("batch_strides", ()), None, None, None)
         self.a = Matrix(p, k if o["trans_a"] else m, m if o["trans_a"] else k, o["lda"], batch, strides[0])
         self.b = Matrix(p, n if o["trans_b"] else k, k if o["trans_b"] else n, o["ldb"], batch, strides[1])
         self.c = Matrix(p, m, n, o["ldc"], batch, strides[2], self.result_type(p), gap=7.5)

@@ -5,17 +5,31 @@ from numbers_of import UNIT, rounding, stored
 from operation import SMALL, Operation
 
 
+def direct(x):
+    """The sum of its definition over the last axis, of long doubles."""
+    n = x.shape[-1]
+    j = np.arange(n)
+    angle = 2 * np.arctan2(np.longdouble(0), np.longdouble(-1)) * ((j[:, None] * j) % n) / n
+    return np.einsum("...j,jk->...k", x, np.cos(angle) - 1j * np.sin(angle))
+
+
+def forward(x):
+    """Of the last axis: divided by its least prime factor."""
+    n = x.shape[-1]
+    p = next((p for p in range(2, int(n ** 0.5) + 1) if n % p == 0), n)
+    if p == n:
+        if n > 4099:
+            from scipy import fft  # pylint: disable=import-outside-toplevel
+            return fft.fft(x)
+        return direct(x)
+    parts = forward(np.swapaxes(x.reshape(*x.shape[:-1], n // p, p), -1, -2))
+    angle = 2 * np.arctan2(np.longdouble(0), np.longdouble(-1)) * np.arange(p)[:, None] * np.arange(n // p) / n
+    parts = parts * (np.cos(angle) - 1j * np.sin(angle))
+    return np.swapaxes(direct(np.swapaxes(parts, -1, -2)), -1, -2).reshape(x.shape)
+
+
 def transform(x, inverse):
-    """Of the last axis, with as many bits as x has: SciPy's has long doubles, NumPy's has not."""
-    try:
-        from scipy import fft  # pylint: disable=import-outside-toplevel
-        return fft.ifft(x) if inverse else fft.fft(x)
-    except ImportError:
-        n = x.shape[-1]
-        j = np.arange(n)
-        angle = 2 * np.arctan2(x.real.dtype.type(0), x.real.dtype.type(-1)) * ((j[:, None] * j) % n) / n
-        y = np.einsum("bj,jk->bk", x, np.cos(angle) + (1j if inverse else -1j) * np.sin(angle))
-        return y / n if inverse else y
+    return np.conj(forward(np.conj(x))) / x.shape[-1] if inverse else forward(x)
 
 
 class Fft(Operation):
