@@ -82,6 +82,7 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
 
 /* On halves: bits where the meaning is about bits, else through f32 with one rounding; mad has two by definition. */
 static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
+    if (fn == HG_OP_MOV) return a[0];
     if (fn == HG_OP_ABS) return kir_binary(b, KIR_AND, a[0], kir_const(b, HG_TYPE_U16, 0x7FFF));
     if (fn == HG_OP_NEG) return kir_binary(b, KIR_XOR, a[0], kir_const(b, HG_TYPE_U16, 0x8000));
     kir_value *w[4] = {0};
