@@ -123,7 +123,6 @@ static hg_status finish_accesses(kir_module *m, uint32_t shifted) {
     for (kir_function *f = m->functions; f; f = f->next) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             if (!kir_is_access(v) || v->u.mem.space != KIR_BUFFER) continue;
-            v->u.mem.unchecked = 1;
             const kir_value *handle = v->args[0];
             if (!shifted) continue;
             if (handle->op != KIR_INPUT) return hg_fail(HG_ERROR_INTERNAL, "library program '%s': an access names no parameter", m->name);
@@ -138,7 +137,7 @@ static hg_status finish_accesses(kir_module *m, uint32_t shifted) {
 static hg_status lower(hg_program *program, uint32_t shifted, kir_module **module) {
     hg_cfg *cfg = NULL;
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
-    kir_compilation c = {.program = cfg};
+    kir_compilation c = {.program = cfg, .build = {.unchecked = true}};
     hg_status status = kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, module);
     hg_cfg_destroy(cfg);
     HG_TRY(status);

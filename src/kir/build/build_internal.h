@@ -23,7 +23,7 @@ typedef struct build {
     /* What a variable is known to hold in the block that is being written: valid where held_at is the block's number. Half of all gets end here. */
     kir_value *held[HG_MAX_REGISTERS][KIR_TYPE_COUNT], *held_pred[HG_MAX_PREDICATES];
     uint64_t held_at[HG_MAX_REGISTERS][KIR_TYPE_COUNT], held_pred_at[HG_MAX_PREDICATES], block_number;
-    bool trace;                   /* for a debugger: kir_build_options */
+    bool trace, unchecked;        /* kir_build_options */
     kir_var *steps;               /* counts steps, with max_steps */
     kir_var *own;                 /* private memory; made when first used, for a debugger at once */
     struct private_array *arrays; /* of private memory that have names, by their offsets; read with `own` (private.c) */

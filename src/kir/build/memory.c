@@ -23,7 +23,7 @@ static bool is_power_of_two(uint64_t n, uint32_t *power) {
 static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool is_wide) {
     kir_builder *b = &x->b;
     uint32_t power;
-    if (is_wide) {
+    if (is_wide && !x->unchecked) {
         kir_value *most = kir_const(b, HG_TYPE_U64, UINT64_MAX / scale);
         index = kir_select(b, kir_binary(b, KIR_CMP_ULT, index, most), index, most);
     }
@@ -33,7 +33,7 @@ static kir_value *scaled(build *x, kir_value *index, uint64_t scale, bool is_wid
 
 static kir_place place_of(build *x, const hg_operand *o, uint32_t operand) {
     kir_builder *b = &x->b;
-    kir_place p = {.disp = o->disp};
+    kir_place p = {.disp = o->disp, .unchecked = x->unchecked};
     bool has_index = o->has_index != 0;
     switch ((hg_place_kind)o->place) {
     case HG_PLACE_BUF: p.handle = kir_const(b, HG_TYPE_U64, o->value); break;

@@ -105,7 +105,7 @@ static void ranges(plan_call *call) {
 /* ---- the expansion ---- */
 
 /* Sizes of tiles: no bit depends on them. */
-enum { MR = 8, NR = 32 };
+enum { MR = 8, NR = 32, ROWS = 64 };
 
 static plan_part part_of(const plan_call *call, uint32_t operand) {
     return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
@@ -119,15 +119,16 @@ static bool wants_panels(const product *p, uint64_t size) {
 /* b in panels, and what it is then: rows of NR elements. */
 static plan_part make_panels(const plan_call *call, plan_expansion *x, product *p, uint64_t *panel) {
     hg_type type = (hg_type)call->type;
+    bool trans = p->b_column != 1;
     uint64_t count = (p->n - 1) / NR + 1, batches = p->b_batch ? p->batch : 1, all;
     *panel = times(p->k, NR);
     all = times(times(*panel, count), batches);
     plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {part_of(call, p->b), panels};
-    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV, (int32_t[]){NR}, 2, 6);
-    if (x->failed) return panels;
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV, (int32_t[]){NR, ROWS, trans}, 2, 5);
+    if (x->failed || p->k == 0) return panels;
     uint64_t panel_batch = p->b_batch ? *panel * count : 0;
-    plan_expand_grid(x, &key, (uint64_t[]){p->k, count, batches}, (uint32_t[]){NR, 1, 1}, 0, parts,
-                     (uint64_t[]){p->n, p->k, p->b_row, p->b_column, p->b_batch, panel_batch});
+    plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / ROWS + 1, count, batches}, (uint32_t[]){NR, 1, 1}, 0, parts,
+                     (uint64_t[]){p->n, p->k, trans ? p->b_column : p->b_row, p->b_batch, panel_batch});
     p->b_row = NR;
     p->b_batch = panel_batch;
     return panels;
