@@ -956,6 +956,33 @@ static inline hg_builder *hg_build_batched_gemm(hg_builder *builder, hg_type typ
                            operands.ldb, operands.ldc, operands.batch_strides, operands.bias, operands.activation};
     return hg_builder_add(builder, 0x121, type, HG_TYPE_COUNT, args, 17);
 }
+/** Operands of hg_build_conv2d by name. */
+typedef struct hg_conv2d_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg kernel; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg in_channels; /**< hg_count or hg_count_reg */
+    hg_arg out_channels; /**< hg_count or hg_count_reg */
+    hg_arg height; /**< hg_count or hg_count_reg */
+    hg_arg width; /**< hg_count or hg_count_reg */
+    hg_arg kernel_h; /**< hg_count or hg_count_reg */
+    hg_arg kernel_w; /**< hg_count or hg_count_reg */
+    hg_arg stride; /**< hg_tuple_of counts */
+    hg_arg padding; /**< hg_tuple_of counts */
+    hg_arg dilation; /**< hg_tuple_of counts; left out: (1, 1) */
+    hg_arg groups; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg padding_end; /**< hg_tuple_of counts; left out: () */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg activation; /**< hg_arg_name; left out: identity */
+} hg_conv2d_operands;
+/** output = activation(input correlated with kernel [out_channels, in_channels / groups, kernel_h, kernel_w] + bias), NCHW; zeros: padding above and left, padding_end below and right, (): the same */
+static inline hg_builder *hg_build_conv2d(hg_builder *builder, hg_type type, hg_conv2d_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.kernel, operands.batch, operands.in_channels, operands.out_channels,
+                           operands.height, operands.width, operands.kernel_h, operands.kernel_w, operands.stride, operands.padding,
+                           operands.dilation, operands.groups, operands.padding_end, operands.bias, operands.activation};
+    return hg_builder_add(builder, 0x122, type, HG_TYPE_COUNT, args, 17);
+}
 /** Operands of hg_build_mixed_precision_gemm by name. */
 typedef struct hg_mixed_precision_gemm_operands {
     hg_arg c; /**< hg_array or hg_addr_... */

@@ -119,6 +119,9 @@
 #define SIG_BATCHED_GEMM {GEMM_ARRAYS, SIZE("batch"), GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, \
                           TUPLE_OR("batch_strides", "()"), GEMM_END}
 #define SIG_MIXED_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_F32_OR("alpha", "1"), FACTOR_F32_OR("beta", "0"), GEMM_MATRICES, GEMM_END}
+#define SIG_CONV2D {OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), SIZE("height"), \
+                    SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride"), TUPLE("padding"), TUPLE_OR("dilation", "(1, 1)"), \
+                    SIZE_OR("groups", "1"), TUPLE_OR("padding_end", "()"), INPUT_OR_NONE("bias"), OPERATION_OR("activation", HG_R_MAP, "identity")}
 /* clang-format on */
 
 enum {

@@ -265,6 +265,7 @@ int main(int argc, char **argv) {
         add_target(&s, "", "expand,poor", true);
     }
     cts_maps(&s);
+    cts_conv2d(&s);
     cts_forms(&s);
     cts_blocks(&s);
     cts_atlas(&s);

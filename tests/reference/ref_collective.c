@@ -136,6 +136,7 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     switch ((hg_op)inst->op) {
     case HG_OP_PARALLEL_MAP: return map(m, lane, inst, 1);
     case HG_OP_PARALLEL_MAP_BINARY: return map(m, lane, inst, 2);
+    case HG_OP_CONV2D: return ref_conv2d(m, lane, inst);
     case HG_OP_POOL_ALLOC: return pool_alloc(m, lane, false);
     case HG_OP_POOL_ALLOC_CONST: return pool_alloc(m, lane, true);
     case HG_OP_POOL_FREE:

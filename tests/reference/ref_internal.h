@@ -102,5 +102,7 @@ void ref_remove(ref_machine *m, ref_object *object);
 bool ref_block(ref_machine *m, ref_lane *lanes, uint64_t count, uint32_t instruction);
 /* ref_collective.c: the whole-array instruction at which all live lanes stand. */
 ref_next ref_collective(ref_machine *m, uint32_t instruction);
+/* ref_conv2d.c */
+ref_next ref_conv2d(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 
 #endif

@@ -40,7 +40,7 @@ class Conv2d(Operation):
         kind, g, (h, v) = calculated(p.type), o["groups"], self.size
         ends = o["padding_end"] or o["padding"]
         value, size = (self.correlate(x, w, o, ends, g, h, v) for x, w in ((self.x, self.w), (np.abs(self.x), np.abs(self.w))))
-        bound = (self.w[0].size + 4) * (UNIT[kind] * size + LEAST[kind])
+        bound = (int(np.prod(self.w.shape[1:])) + 4) * (UNIT[kind] * size + LEAST[kind])
         if o["bias"]:
             value, bound = value + self.bias[:, None, None], bound + 4 * UNIT[kind] * np.abs(self.bias)[:, None, None]
         value, bound = activated(value, bound, o["activation"], kind)
@@ -51,7 +51,7 @@ class Conv2d(Operation):
         x = np.pad(x, ((0, 0), (0, 0), (o["padding"][0], ends[0]), (o["padding"][1], ends[1])))
         n, m, (sh, sw), (dh, dw) = x.shape[0], w.shape[0], o["stride"], o["dilation"]
         y = np.zeros((n, g, m // g, h, v), x.dtype)
-        x, w = x.reshape(n, g, -1, *x.shape[2:]), w.reshape(g, m // g, *w.shape[1:])
+        x, w = x.reshape(n, g, x.shape[1] // g, *x.shape[2:]), w.reshape(g, m // g, *w.shape[1:])
         with np.errstate(invalid="ignore"):
             for i in range(w.shape[3]):
                 for j in range(w.shape[4]):
@@ -63,7 +63,7 @@ class Conv2d(Operation):
         import torch.nn.functional as F  # pylint: disable=import-outside-toplevel
         top, left, (bottom, right) = *o["padding"], o["padding_end"] or o["padding"]
         x, w = (torch.from_numpy(a.astype(np.float64)) for a in (self.x, self.w))
-        return F.conv2d(F.pad(x, (left, right, top, bottom)), w, None, o["stride"], 0, o["dilation"], o["groups"]) if not o["bias"] and o["activation"] == "identity" else None
+        return F.conv2d(F.pad(x, (left, right, top, bottom)), w, None, o["stride"], 0, o["dilation"], o["groups"]) if w.numel() and not o["bias"] and o["activation"] == "identity" else None
 
 
 def normalised(x, axes, eps, kind):

@@ -1,0 +1,321 @@
+/* conv2d: the library programs of conv2d.atlas. Where a kernel is more than one place, or rows have ends that show, the input is first copied into
+ * planes with zeros around it; then positions of the output count places of such a plane, and a tap is a displacement. */
+#include "plan/steps/steps.h"
+
+enum {
+    OUTPUT,
+    INPUT,
+    KERNEL,
+    BATCH,
+    IN_CHANNELS,
+    OUT_CHANNELS,
+    HEIGHT,
+    WIDTH,
+    KERNEL_H,
+    KERNEL_W,
+    STRIDE,
+    PADDING,
+    DILATION,
+    GROUPS,
+    PADDING_END,
+    BIAS
+};
+
+/* Along one direction. */
+typedef struct axis {
+    uint64_t size, kernel, stride, before, after, dilation; /* before, after: zeros of the padding */
+    uint64_t out;
+} axis;
+
+/* What is asked for. */
+typedef struct convolution {
+    uint64_t batch, in_channels, out_channels, groups;
+    axis rows, columns;
+} convolution;
+
+static uint64_t size_of(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
+
+static uint64_t times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX; /* no memory is as large */
+}
+
+static uint64_t plus(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_add_u64(x, y, &result) ? result : UINT64_MAX;
+}
+
+/* Places that a kernel of that size covers. */
+static uint64_t reach(const axis *a) { return plus(times(a->kernel - 1, a->dilation), 1); }
+static uint64_t padded(const axis *a) { return plus(plus(a->size, a->before), a->after); }
+
+/* Only of a call that has been checked. */
+static axis axis_of(const plan_call *call, uint32_t direction) {
+    axis a = {.size = size_of(call, HEIGHT + direction),
+              .kernel = size_of(call, KERNEL_H + direction),
+              .stride = plan_number(call, STRIDE, direction),
+              .before = plan_number(call, PADDING, direction),
+              .dilation = plan_number(call, DILATION, direction)};
+    a.after = call->operands[PADDING_END].count ? plan_number(call, PADDING_END, direction) : a.before;
+    a.out = (padded(&a) - reach(&a)) / a.stride + 1;
+    return a;
+}
+
+static convolution read_call(const plan_call *call) {
+    return (convolution){.batch = size_of(call, BATCH),
+                         .in_channels = size_of(call, IN_CHANNELS),
+                         .out_channels = size_of(call, OUT_CHANNELS),
+                         .groups = size_of(call, GROUPS),
+                         .rows = axis_of(call, 0),
+                         .columns = axis_of(call, 1)};
+}
+
+/* ---- shapes ---- */
+
+static bool check_pair(const plan_call *call, plan_problem *problem, uint32_t operand, uint64_t least) {
+    uint32_t count = call->operands[operand].count;
+    if (operand == PADDING_END && count == 0) return true;
+    if (count != 2) {
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%u numbers, 2 expected: of rows and of columns", (unsigned)count);
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        if (plan_number(call, operand, i) < least)
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%llu, at least %llu expected",
+                        (unsigned long long)plan_number(call, operand, i), (unsigned long long)least);
+    return !problem->found;
+}
+
+static void check_axis(const plan_call *call, plan_problem *problem, uint32_t direction) {
+    if (size_of(call, KERNEL_H + direction) == 0) {
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction, "0, at least 1 expected");
+        return;
+    }
+    axis a = axis_of(call, direction);
+    if (padded(&a) >= (uint64_t)INT64_MAX)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, HEIGHT + direction, "%llu and the padding: more than any memory has",
+                    (unsigned long long)a.size);
+    else if (reach(&a) > padded(&a))
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, KERNEL_H + direction, "covers %llu of an input that has %llu with its padding",
+                    (unsigned long long)reach(&a), (unsigned long long)padded(&a));
+}
+
+static void check(const plan_call *call, plan_problem *problem) {
+    uint64_t groups = size_of(call, GROUPS);
+    if (!check_pair(call, problem, STRIDE, 1) || !check_pair(call, problem, PADDING, 0) || !check_pair(call, problem, DILATION, 1) ||
+        !check_pair(call, problem, PADDING_END, 0))
+        return;
+    if (groups == 0) {
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, GROUPS, "0, at least 1 expected");
+        return;
+    }
+    for (uint32_t i = IN_CHANNELS; i <= OUT_CHANNELS; i++)
+        if (size_of(call, i) % groups != 0)
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, i, "(%llu) must be divisible by groups (%llu)",
+                        (unsigned long long)size_of(call, i), (unsigned long long)groups);
+    check_axis(call, problem, 0);
+    if (!problem->found) check_axis(call, problem, 1);
+}
+
+static void shape_of(const plan_call *call, uint32_t operand, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth) {
+    plan_array_shape(plan_array_of(call, operand), 4, (const uint64_t[]){first, second, third, fourth});
+}
+
+static void ranges(plan_call *call) {
+    convolution c = read_call(call);
+    plan_array *bias = plan_array_of(call, BIAS);
+    shape_of(call, OUTPUT, c.batch, c.out_channels, c.rows.out, c.columns.out);
+    shape_of(call, INPUT, c.batch, c.in_channels, c.rows.size, c.columns.size);
+    shape_of(call, KERNEL, c.out_channels, c.in_channels / c.groups, c.rows.kernel, c.columns.kernel);
+    if (bias) plan_array_shape(bias, 1, &c.out_channels);
+}
+
+/* ---- the expansion ---- */
+
+/* Lanes of a block: two registers of vectors; neighbouring positions. No bit depends on it, nor on the channels of a tile. */
+static uint64_t lanes_of(hg_type type) { return type == HG_TYPE_F64 ? 16 : 32; }
+
+static int32_t channels_of_tile(uint64_t channels) { return channels >= 5 ? 8 : channels >= 3 ? 4 : (int32_t)channels; }
+
+/* Planes of the input, and positions in them. Bytes between what a tile reads, positions between what it writes. */
+typedef struct layout {
+    bool copied; /* else the input lies as it is needed */
+    bool joined; /* positions run over all images; else each has its own */
+    uint64_t row_phases, column_phases;
+    uint64_t rows, pitch;                    /* of a phase */
+    uint64_t slack;                          /* zeros that end the last plane, in elements */
+    uint64_t to_image, to_channel, to_phase; /* elements */
+    uint64_t positions;
+} layout;
+
+/* A kernel of one place without stride and padding does not see rows: an image is one. */
+static void merge_rows(convolution *c) {
+    const axis *y = &c->rows, *x = &c->columns;
+    if (y->kernel != 1 || x->kernel != 1 || y->stride != 1 || x->stride != 1 || y->before || y->after || x->before || x->after) return;
+    c->columns.size = c->columns.out = times(y->size, x->size);
+    c->rows.size = c->rows.out = 1;
+}
+
+static uint64_t least_of(uint64_t x, uint64_t y) { return x < y ? x : y; }
+static uint64_t most_of(uint64_t x, uint64_t y) { return x < y ? y : x; }
+static uint64_t rounded(uint64_t x, uint64_t step) { return times(x / step + (x % step != 0), step); }
+
+/* Without a stride the zeros behind a row (an image) are those in front of the next one, if they are few. */
+enum { FEW = 16 };
+static bool is_shared(const axis *a) { return a->stride == 1 && a->before <= FEW && a->after <= FEW; }
+
+/* How far apart rows (images) lie. */
+static uint64_t apart(const axis *a) {
+    if (is_shared(a)) return most_of(plus(a->size, most_of(a->before, a->after)), a->out);
+    return plus(a->out, (a->kernel - 1) * a->dilation / a->stride);
+}
+
+static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
+    layout l = {.copied = true, .joined = joined};
+    l.row_phases = c->rows.kernel == 1 ? 1 : least_of(c->rows.stride, reach(&c->rows));
+    l.column_phases = c->columns.kernel == 1 ? 1 : least_of(c->columns.stride, reach(&c->columns));
+    l.rows = apart(&c->rows);
+    l.pitch = apart(&c->columns);
+    l.slack = plus(lanes, FEW);
+    if (is_shared(&c->rows)) l.slack = plus(l.slack, times(least_of(c->rows.before, c->rows.after), l.pitch));
+    uint64_t plane = times(l.rows, l.pitch), phases = times(l.row_phases, l.column_phases);
+    l.to_image = joined ? plane : times(times(plane, phases), c->in_channels);
+    l.to_phase = joined ? times(plane, c->batch) : plane;
+    l.to_channel = times(l.to_phase, phases);
+    uint64_t images = joined ? c->batch : 1;
+    l.positions = plus(times(plus(times(images - 1, l.rows), c->rows.out - 1), l.pitch), c->columns.out);
+    return l;
+}
+
+/* The work of a layout, about: fma of a lane. */
+static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
+    enum { COPY = 16 }; /* what it takes to copy an element */
+    uint64_t steps = times(times(c->in_channels / c->groups, c->rows.kernel), c->columns.kernel);
+    uint64_t chains = times(rounded(l->positions, lanes), l->joined ? 1 : c->batch);
+    uint64_t elements = times(times(l->to_phase, times(l->row_phases, l->column_phases)), c->in_channels);
+    uint64_t copies = l->copied ? times(times(elements, l->joined ? 1 : c->batch), COPY) : 0;
+    return plus(times(times(chains, steps), c->out_channels), copies);
+}
+
+static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
+    layout best = lay_out(c, false, lanes);
+    bool one_place = c->rows.out == 1 && c->rows.kernel == 1 && c->columns.kernel == 1 && c->columns.out == c->columns.size;
+    if (one_place && c->columns.stride == 1 && type == library_sum_type(type) && best.positions >= lanes) best.copied = false;
+    if (c->batch > 1) {
+        layout joined = lay_out(c, true, lanes);
+        if (work_of(c, &joined, lanes) < work_of(c, &best, lanes)) best = joined;
+    }
+    return best;
+}
+
+static plan_part part_of(const plan_call *call, uint32_t operand) {
+    return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
+}
+
+/* The first `count` elements of a part, or what is behind them. */
+static plan_part head(plan_part part, uint64_t bytes) {
+    part.bytes = bytes;
+    return part;
+}
+
+static plan_part tail(plan_part part, uint64_t bytes) {
+    part.offset += bytes;
+    part.bytes -= bytes;
+    return part;
+}
+
+/* Sizes of elements, as constants of the texts. */
+static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type); }
+
+static plan_part copy_planes(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t lanes) {
+    enum { ROWS = 32 };
+    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
+    uint64_t size = hg_type_size_bytes(sum), images = l->joined ? 1 : c->batch, count = times(times(l->to_channel, c->in_channels), images);
+    plan_part planes = plan_scratch(x, plus(count, l->slack), size);
+    void *zeros = x->failed ? NULL : hg_calloc((size_t)l->slack, (size_t)size);
+    if (!zeros) {
+        x->failed = true;
+        return planes;
+    }
+    plan_expand_write(x, tail(planes, count * size), zeros);
+    hg_free(zeros);
+    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
+                                           (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1}, 2, 14);
+    plan_expand_grid(x, &key, (uint64_t[]){(l->rows - 1) / ROWS + 1, l->row_phases * l->column_phases, times(c->in_channels, c->batch)},
+                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, (plan_part[]){part_of(call, INPUT), head(planes, count * size)},
+                     (uint64_t[]){c->in_channels, c->rows.size, c->columns.size, c->rows.before, c->columns.before, c->rows.stride,
+                                  c->columns.stride, l->column_phases, l->rows, l->pitch, ROWS, l->to_image * size, l->to_channel * size,
+                                  l->to_phase * size});
+    return planes;
+}
+
+static plan_part place_taps(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t steps,
+                            uint64_t lanes) {
+    hg_type type = (hg_type)call->type;
+    uint64_t size = hg_type_size_bytes(library_sum_type(type));
+    plan_part taps = plan_scratch(x, steps, sizeof(uint64_t));
+    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TAPS, type, HG_OP_MOV,
+                                           (int32_t[]){bytes_of(type), bytes_of(library_sum_type(type)), (int32_t)lanes}, 1, 11);
+    plan_expand_grid(x, &key, (uint64_t[]){(steps - 1) / lanes + 1, 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, &taps,
+                     (uint64_t[]){steps, c->rows.kernel, c->columns.kernel, c->rows.stride, c->columns.stride, c->rows.dilation,
+                                  c->columns.dilation, l->column_phases, l->pitch, l->to_channel * size, l->to_phase * size});
+    return taps;
+}
+
+/* The kernel in the type of the calculation. */
+static plan_part widen_kernel(const plan_call *call, plan_expansion *x, uint64_t lanes) {
+    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
+    plan_part kernel = part_of(call, KERNEL);
+    if (type == sum) return kernel;
+    uint64_t count = kernel.bytes / hg_type_size_bytes(type);
+    plan_part wide = plan_scratch(x, count, hg_type_size_bytes(sum));
+    plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_WIDEN, type, HG_OP_MOV,
+                                           (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes}, 2, 1);
+    plan_expand_grid(x, &key, (uint64_t[]){count / lanes + (count % lanes != 0), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
+                     (plan_part[]){kernel, wide}, &count);
+    return wide;
+}
+
+static void expand(const plan_call *call, plan_expansion *x) {
+    convolution c = read_call(call);
+    hg_type type = (hg_type)call->type, sum = library_sum_type(type);
+    uint64_t lanes = lanes_of(sum), size = hg_type_size_bytes(sum);
+    if (c.batch == 0 || c.out_channels == 0) return;
+    merge_rows(&c);
+    if (c.columns.out == 0) return; /* an image of no elements */
+    layout l = choose(&c, type, lanes);
+    uint64_t channels = c.out_channels / c.groups, in_group = c.in_channels / c.groups;
+    uint64_t steps = times(times(in_group, c.rows.kernel), c.columns.kernel), image = times(c.rows.out, c.columns.out);
+    bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && steps;
+    plan_part parts[5];
+    uint32_t arrays = 0;
+    parts[arrays++] = l.copied ? copy_planes(call, x, &c, &l, lanes) : part_of(call, INPUT);
+    parts[arrays++] = widen_kernel(call, x, lanes);
+    if (has_taps) parts[arrays++] = place_taps(call, x, &c, &l, steps, lanes);
+    if (bias) parts[arrays++] = part_of(call, BIAS);
+    parts[arrays++] = part_of(call, OUTPUT);
+    if (x->failed) return;
+    int32_t tile = channels_of_tile(channels);
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_CONV2D_TILE, type, call->fn,
+        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 15);
+    /* What a tile takes again stays near: all channels read the same input, all positions the same kernel. */
+    bool by_position = times(l.positions, in_group) <= times(channels, steps);
+    uint64_t across = (l.positions - 1) / lanes + 1, down = (channels - 1) / (uint64_t)tile + 1;
+    uint64_t plane = l.copied ? l.to_channel : image;
+    plan_expand_grid(x, &key,
+                     (uint64_t[]){by_position ? across : down, by_position ? down : across, times(c.groups, l.joined ? 1 : c.batch)},
+                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, parts,
+                     (uint64_t[]){steps, channels, c.groups, l.positions, l.pitch, c.columns.out,
+                                  times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out, l.rows, c.rows.out, plane * size,
+                                  plane * c.in_channels * size, plane * in_group * size, image, image * c.out_channels, by_position});
+}
+
+static plan_cost cost(const plan_call *call) {
+    convolution c = read_call(call);
+    uint64_t steps = times(times(c.in_channels / c.groups, c.rows.kernel), c.columns.kernel);
+    return (plan_cost){plan_call_bytes(call), times(plan_array_of(call, OUTPUT)->bytes / hg_type_size_bytes((hg_type)call->type), steps)};
+}
+
+const plan_collective plan_collective_conv2d = {
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
