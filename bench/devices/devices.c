@@ -1,5 +1,5 @@
 /* Atlas programs on a device against hand-written kernels on the raw API of the same device, in one run, alternating.
- * bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE]]]] */
+ * bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE [WORKLOAD]]]]] */
 #include "../bench.h"
 #include "../calls.h"
 #include "peer.h"
@@ -127,6 +127,19 @@ static int make_workloads(workload *w, const float *x) {
                         {0, 0},
                         {0, 0},
                         MANY * 4.0};
+    w[k++] = (workload){{"gemm",
+                         3,
+                         1,
+                         1,
+                         3,
+                         {IMAGE * IMAGE * 4, IMAGE * IMAGE * 4, IMAGE * IMAGE * 4},
+                         {x, x + IMAGE * IMAGE, NULL},
+                         2,
+                         {{{0, 1, 2}, {IMAGE}, {IMAGE / 128, IMAGE / 64}, {8, 8}}}},
+                        {{"a", 0, 0, 0}, {"b", 1, 0, 0}, {"c", 2, 0, 0}},
+                        {0, 0},
+                        {0, 0},
+                        0};
     return k;
 }
 
@@ -330,7 +343,7 @@ int main(int argc, char **argv) {
     const char *folder = HG_BENCH_DIR "/devices";
     int cold = argc > 4 && strcmp(argv[1], "--cold") == 0;
     const char *backend = argc > 1 ? argv[1] : "opencl";
-    workload list[8];
+    workload list[8]; /* all of make_workloads */
     float *x = floats(SUM_N + 64, 1.0f);
     int count = make_workloads(list, x);
     if (cold) {
@@ -345,6 +358,8 @@ int main(int argc, char **argv) {
     const peer_api *api = strcmp(backend, "vulkan") == 0 ? &peer_vulkan : &peer_opencl;
     uint32_t device = argc > 2 ? (uint32_t)atoi(argv[2]) : 0, peer_device = argc > 3 ? (uint32_t)atoi(argv[3]) : device;
     char reason[256] = "";
+    if (api == &peer_vulkan)
+        memcpy(&list[count - 1].peer.passes[0].groups, (uint32_t[]){IMAGE / 64, IMAGE / 64, 16, 16}, 16); /* gemm.comp */
     setvbuf(stdout, NULL, _IOLBF, 0);
     ours o = {.backend = open_backend(backend, device)};
     peer *p = api->open(peer_device, reason);
@@ -353,11 +368,13 @@ int main(int argc, char **argv) {
         return 1;
     }
     printf("%s, device %u\n", backend, (unsigned)device);
-    for (int i = 0; i < count; i++) race(&o, p, api, &list[i], folder);
-    launch_cost(&o, p, api, x, folder);
+    const char *only = argc > 4 ? argv[4] : NULL;
+    for (int i = 0; i < count; i++)
+        if (!only || strcmp(only, list[i].peer.name) == 0) race(&o, p, api, &list[i], folder);
+    if (!only) launch_cost(&o, p, api, x, folder);
     api->close(p);
     hg_backend_destroy(o.backend);
-    cold_start(argv[0], backend, device, peer_device);
+    if (!only) cold_start(argv[0], backend, device, peer_device);
     free(x);
     return 0;
 }

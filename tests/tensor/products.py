@@ -107,7 +107,7 @@ class SparseGemm(Operation):
     """c = a*b with a in CSR. Bound: (elements of the row + 2) u |a||b|, and one rounding."""
 
     required = ("c", "a_values", "a_indices", "a_ptr", "b", "m", "n", "k")
-    optional = {"ldb": 0, "ldc": 0, "part": 0.1}
+    optional = {"ldb": 0, "ldc": 0, "nnz": 0, "part": 0.1}
     inout, arrays_of = ("c",), ("c", "a_values", "a_indices", "a_ptr", "b")
 
     def types(self, p):
