@@ -187,6 +187,7 @@ static bool run_device(bench *n, const bench_options *o, const char *text, size_
     if (status == HG_OK &&
         !cli_number(n->c, "--compile-timeout", o->launch.compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms))
         return false;
+    if (status == HG_OK && !cli_set_steps(n->c, &o->launch, &config)) return false;
     config.max_memory = n->c->max_memory;
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &b);
     if (status == HG_OK) {
@@ -272,8 +273,8 @@ int command_bench(int argc, char **argv) {
     cli c = {.keep_outputs = true};
     bench_options o = {0};
     const cli_option options[] = {
-        CLI_LAUNCH_OPTIONS(o.launch),  {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
-        {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL},  {"--seed", &o.seed, NULL},
+        CLI_LAUNCH_OPTIONS(o.launch),  CLI_STEP_OPTIONS(o.launch),      {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
+        {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL}, {"--seed", &o.seed, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)

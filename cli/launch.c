@@ -20,6 +20,17 @@ bool cli_read_device(cli *c, const char *option, const char *text, size_t length
     return true;
 }
 
+bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config) {
+    if (o->deterministic) config->deterministic = true;
+    if (!o->native) return true;
+    if (strcmp(o->native, "auto") == 0 || strcmp(o->native, "on") == 0 || strcmp(o->native, "off") == 0) {
+        snprintf(config->native, sizeof config->native, "%s", o->native);
+        return true;
+    }
+    cli_usage(c, "--native is auto, on or off, got '%s'", o->native);
+    return false;
+}
+
 bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
     hg_config config;
     uint64_t device;
@@ -36,6 +47,7 @@ bool cli_open_backend(cli *c, const cli_launch *o, hg_backend **backend) {
         config.num_threads = 1;
     }
     if (o->profile) config.profile_file = o->profile;
+    if (!cli_set_steps(c, o, &config)) return false;
     if (!cli_number(c, "--compile-timeout", o->compile_timeout, UINT64_MAX / 1000000, &config.compile_timeout_ms)) return false;
     config.max_memory = c->max_memory;
     if (hg_backend_create_with_config(&config, backend) == HG_OK && cli_memory_share(c, *backend) == HG_OK) return true;

@@ -7,6 +7,8 @@
 typedef struct cli_launch {
     const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory, *backend, *device, *profile;
     bool check_races;
+    const char *native;
+    bool deterministic;
 } cli_launch;
 
 /* The options themselves, for the table of a command. o: a cli_launch. */
@@ -15,6 +17,12 @@ typedef struct cli_launch {
         {"--timeout", &(o).timeout, NULL}, {"--compile-timeout", &(o).compile_timeout, NULL}, {"--max-steps", &(o).max_steps, NULL}, { \
         "--max-memory", &(o).max_memory, NULL                                                                                          \
     }
+
+/* Who does whole-array steps. */
+#define CLI_STEP_OPTIONS(o) \
+    {"--native", &(o).native, NULL}, { "--deterministic", NULL, &(o).deterministic }
+/* Over config. False after reporting. */
+bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config);
 
 /* NAME[:DEVICE] of an option. False after reporting. */
 bool cli_read_device(cli *c, const char *option, const char *text, size_t length, hg_config *config);

@@ -35,6 +35,7 @@ int command_run(int argc, char **argv) {
     const char *expression = NULL, *type = NULL;
     const cli_option options[] = {
         CLI_LAUNCH_OPTIONS(o),
+        CLI_STEP_OPTIONS(o),
         {"--backend", &o.backend, NULL},
         {"--device", &o.device, NULL},
         {"--profile", &o.profile, NULL},

@@ -1,5 +1,5 @@
 /* hologram stream: standard input to standard output through one fixed pool of memory (language.md 5.5). */
-#include "arrays.h"
+#include "launch.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -341,13 +341,14 @@ static void print_state(stream *s) {
     hg_text_free(&text);
 }
 
-static void execute(stream *s, const char *backend, uint64_t device, const char *profile) {
+static void execute(stream *s, const char *backend, uint64_t device, const char *profile, const cli_launch *steps) {
     hg_config config;
     hg_status status = hg_config_from_env(&config);
     if (backend) snprintf(config.backend, sizeof config.backend, "%s", backend);
     if (device != HG_NONE) config.device_id = (uint32_t)device;
     if (profile) config.profile_file = profile;
     config.max_memory = s->c->max_memory;
+    if (status == HG_OK && !cli_set_steps(s->c, steps, &config)) return;
     if (status == HG_OK) status = hg_backend_create_with_config(&config, &s->backend);
     if (status == HG_OK) status = cli_memory_share(s->c, s->backend);
     if (status == HG_OK) status = hg_executable_create(s->backend, s->c->program, &s->executable);
@@ -384,13 +385,10 @@ int command_stream(int argc, char **argv) {
     stream s = {.c = &c, .pool_bytes = DEFAULT_POOL};
     const char *pool = NULL, *in = NULL, *out = NULL, *backend = NULL, *number = NULL, *profile = NULL, *max_memory = NULL;
     uint64_t device = HG_NONE;
-    const cli_option options[] = {{"--pool", &pool, NULL},
-                                  {"--in", &in, NULL},
-                                  {"--out", &out, NULL},
-                                  {"--backend", &backend, NULL},
-                                  {"--device", &number, NULL},
-                                  {"--profile", &profile, NULL},
-                                  {"--max-memory", &max_memory, NULL}};
+    cli_launch steps = {0};
+    const cli_option options[] = {
+        CLI_STEP_OPTIONS(steps),       {"--pool", &pool, NULL},     {"--in", &in, NULL},           {"--out", &out, NULL},
+        {"--backend", &backend, NULL}, {"--device", &number, NULL}, {"--profile", &profile, NULL}, {"--max-memory", &max_memory, NULL}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
@@ -400,7 +398,7 @@ int command_stream(int argc, char **argv) {
     else if (cli_size(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_number(&c, "--device", number, UINT32_MAX, &device) &&
              cli_memory_begin(&c, max_memory) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) && begin(&s) && bind_scalars(&s) &&
              choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
-        execute(&s, backend, device, profile);
+        execute(&s, backend, device, profile, &steps);
     release(&s);
     if (s.closed && c.status == CLI_OK) c.status = CLI_FAILED;
     return cli_finish(&c);

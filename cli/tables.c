@@ -35,6 +35,19 @@ static bool native_code(const char *backend, bool *there, char text[256]) {
     return false;
 }
 
+/* The same of native steps. */
+static bool native_steps(const char *backend, bool *there, char text[256]) {
+    hg_config config;
+    bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.native, "off") == 0;
+    for (uint32_t i = 0; i < hg_driver_count; i++) {
+        if (strcmp(hg_drivers[i]->name, backend) != 0 || !hg_drivers[i]->steps_by) continue;
+        *there = !off && hg_drivers[i]->steps_by(text);
+        if (off) snprintf(text, 256, "HOLOGRAM_NATIVE is off");
+        return true;
+    }
+    return false;
+}
+
 static void print_device(cli *c, const hg_device_info *d) {
     char shared[32], memory[32], buffer[32], number[16] = "-";
     if (d->name[0]) snprintf(number, sizeof number, "%u", (unsigned)d->device);
@@ -55,6 +68,7 @@ static void print_device(cli *c, const hg_device_info *d) {
     if (d->driver[0]) cli_out(c, "            driver: %s%s\n", d->driver, platform);
     char native[256];
     bool there;
+    if (native_steps(d->backend, &there, native)) cli_out(c, "            native steps: %s%s\n", there ? "" : "none: ", native);
     if (native_code(d->backend, &there, native)) cli_out(c, "            native code: %s%s\n", there ? "" : "none: ", native);
 }
 
@@ -94,6 +108,10 @@ static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json_add_text(&json, "driver", d->driver);
     char native[256];
     bool there;
+    if (native_steps(d->backend, &there, native)) {
+        hg_json_add_bool(&json, "native_steps", there);
+        hg_json_add_text(&json, "native_steps_by", native);
+    }
     if (native_code(d->backend, &there, native)) {
         hg_json_add_bool(&json, "native_code", there);
         hg_json_add_text(&json, "native_code_by", native);

@@ -38,6 +38,7 @@ static void set_defaults(hg_config *config) {
     config->size = sizeof *config;
     memcpy(config->backend, "auto", 5);
     memcpy(config->jit, "auto", 5);
+    memcpy(config->native, "auto", 5);
     config->timeout_ms = 30000;
     config->compile_timeout_ms = 120000;
     config->cache_programs = 256;
@@ -90,10 +91,10 @@ static hg_status read_word(const char *name, char *word, size_t size) {
     return HG_OK;
 }
 
-static hg_status read_jit(char word[8]) {
-    const char *value = hg_config_env("HOLOGRAM_JIT");
+static hg_status read_choice(const char *name, char word[8]) {
+    const char *value = hg_config_env(name);
     if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0 && strcmp(value, "auto") != 0)
-        return malformed("HOLOGRAM_JIT", value, "on, off or auto");
+        return malformed(name, value, "on, off or auto");
     memcpy(word, value, strlen(value) + 1);
     return HG_OK;
 }
@@ -122,7 +123,9 @@ static hg_status read_variables(hg_config *config) {
     HG_TRY(read_size("HOLOGRAM_MAX_BUFFER_SIZE", &config->max_buffer_size));
     HG_TRY(read_size("HOLOGRAM_MAX_MEMORY", &config->max_memory));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));
-    HG_TRY(read_jit(config->jit));
+    HG_TRY(read_choice("HOLOGRAM_JIT", config->jit));
+    HG_TRY(read_choice("HOLOGRAM_NATIVE", config->native));
+    HG_TRY(read_bool("HOLOGRAM_DETERMINISTIC", &config->deterministic));
     HG_TRY(read_word("HOLOGRAM_PRETEND", config->pretend, sizeof config->pretend));
     HG_TRY(read_size("HOLOGRAM_CACHE_BYTES", &config->cache_bytes));
     const char *dir = hg_config_env("HOLOGRAM_CACHE_DIR");

@@ -1,7 +1,9 @@
 /* The spans that the plan machine and queues record in a profile. Only called while one records.
  * Must not know: how profiles are kept or written. */
 #include "runtime/execute_internal.h"
+#include "runtime/step.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { NO_WAIT_NS = 1000 };
 
@@ -39,8 +41,29 @@ void hg_span_kernel(hg_run *run, uint32_t index, uint64_t start) {
     run->span.start_ns = 0;
 }
 
+/* Who did a step that is no map or reduction: a vendor's library, or the last library program of its expansion. */
+static void step_detail(const hg_run *run, const plan_step *step, char text[96]) {
+    const hg_executable *e = run->binding->executable;
+    const hg_bound_step *s = &run->binding->steps[step - e->plan->steps.data];
+    text[0] = 0;
+    if (!s->collective || !s->called) return;
+    if (s->native) {
+        char who[64] = "";
+        if (e->backend->driver->step_describe) e->backend->driver->step_describe(e->backend->device, &s->call, who);
+        if (who[0]) snprintf(text, 96, ", native: %s", who);
+        return;
+    }
+    for (uint64_t i = s->expansion.actions.count; i-- > 0;) {
+        const plan_action *a = &s->expansion.actions.data[i];
+        if (a->kind != PLAN_LAUNCH || !plan_key_is_library(&a->key)) continue;
+        const library_program *p = library_get((library_id)a->key.program);
+        snprintf(text, 96, ", expansion: %s %s", p->name, p->program);
+        return;
+    }
+}
+
 void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint64_t start) {
-    char name[64], detail[96];
+    char name[64], detail[192], who[96];
     const hg_op_info *op = hg_op_get((hg_op)step->op);
     hg_opname opname = kir_step_name(step->info);
     bool typed = op->type_count != 0, named = opname < HG_OPNAME_COUNT;
@@ -49,6 +72,8 @@ void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint
                         named ? hg_opname_name(opname) : "");
     if (count > 1 && used > 0 && used < (int)sizeof detail)
         snprintf(detail + used, sizeof detail - (size_t)used, ", and %u behind it", (unsigned)count - 1);
+    step_detail(run, step, who);
+    if (used > 0 && used < (int)sizeof detail) snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s", who);
     hg_profile_end(run->context->backend->profile, &(hg_profile_span){.kind = HG_PROFILE_STEP,
                                                                       .name = name,
                                                                       .detail = detail,

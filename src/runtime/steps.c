@@ -110,6 +110,12 @@ static void read_words(const hg_binding *binding, const hg_bound_step *s, uint64
     }
 }
 
+/* What a promise of bits or the configuration leaves to the driver: never what gives other bits than the expansion, where those were asked for. */
+static bool driver_does(const hg_backend *b, const plan_call *call, uint64_t *scratch) {
+    if (b->config.deterministic && hg_op_get((hg_op)call->op)->numbers == HG_NUMBERS_BOUNDED) return false;
+    return b->driver->step_supported && b->driver->step_supported(b->device, call, scratch);
+}
+
 /* What follows from the words alone: the call, who does it, its expansion. A problem is left for the run. */
 static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     const hg_backend *b = binding->executable->backend;
@@ -118,7 +124,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     plan_call_make(binding->executable->plan, s->step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
     if (s->problem.found) return HG_OK;
     s->bytes = s->collective->cost(&s->call).bytes;
-    s->native = b->driver->step_supported && b->driver->step_supported(b->device, &s->call, &s->scratch);
+    s->native = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion);
     if (!s->native) {
         s->collective->expand(&s->call, &s->expansion);

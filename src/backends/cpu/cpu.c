@@ -3,6 +3,7 @@
  * Must not know: programs, handles. */
 #include "base/thread.h"
 #include "backends/cpu/compiled.h"
+#include "backends/cpu/native.h"
 #include "backends/cpu/precompiled.h"
 #include "driver/driver.h"
 #include "tile/tile.h"
@@ -18,6 +19,7 @@ struct hg_device {
     bool expands; /* pretends to do no whole-array step itself */
     cpu_compiled compiled;
     bool carries; /* kernels get the native code that the library has */
+    cpu_native *native;
 };
 struct hg_driver_arena {
     uint8_t *bytes;
@@ -116,8 +118,12 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->caps.max_shared_bytes = HG_MAX_SHARED_BYTES;
     d->options.cache = tile_cache_create();
     hg_status status = d->options.cache ? HG_OK : hg_fail_memory();
+    bool as_measured = level == tile_level_best() && !poor;
+    if (status == HG_OK && !d->expands)
+        status = cpu_native_create(options->native, as_measured, options->num_threads, options->budget, &d->native);
     if (status == HG_OK && d->caps.improves) status = cpu_compiled_open(&d->compiled, level, options->cache_dir, options->cache_bytes);
     if (status != HG_OK) {
+        cpu_native_destroy(d->native);
         tile_cache_destroy(d->options.cache);
         hg_free(d);
         return status;
@@ -128,6 +134,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
 
 static void device_close(hg_device *device) {
     cpu_compiled_close(&device->compiled);
+    cpu_native_destroy(device->native);
     tile_cache_destroy(device->options.cache);
     hg_free(device);
 }
@@ -297,10 +304,11 @@ static hg_status run_maps(const tile_options *options, const hg_driver_step *s, 
     return tile_maps(options, maps, list_maps(s, maps), n, &found);
 }
 
-/* The tile interpreter's, behind what the runtime calls. */
+/* The tile interpreter's or oneDNN's, behind what the runtime calls. */
 typedef struct cpu_prepared {
     hg_driver_prepared driver;
     tile_prepared *work;
+    native_work *native; /* in place of it */
 } cpu_prepared;
 
 static tile_prepared *prepare_launch(const hg_driver_launch *l) {
@@ -321,18 +329,53 @@ static hg_status run_prepared(hg_driver_prepared *self) {
 static void prepared_destroy(hg_driver_prepared *prepared) {
     cpu_prepared *p = (cpu_prepared *)prepared;
     tile_prepared_destroy(p->work);
+    cpu_native_release(p->native);
     hg_free(p);
 }
 
-/* The native steps: what the expansions of map and reduce calculate, to the bit. */
+/* The driver's own steps: what the expansions of map and reduce calculate, to the bit. */
 static bool is_map(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_map; }
 static bool is_reduction(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_reduce; }
+
+static hg_status make_native(const hg_device *device, const hg_driver_step *s, native_work **work) {
+    const plan_call *call = s->call;
+    uint8_t *arrays[HG_MAX_OPERANDS];
+    for (uint32_t i = 0; i < call->array_count; i++) arrays[i] = address(&s->ranges[i]) + call->arrays[i].before;
+    return cpu_native_make(device->native, call, arrays, address(&s->scratch), work);
+}
+
+static hg_status run_native(const hg_device *device, const hg_driver_step *s) {
+    native_work *work;
+    HG_TRY(make_native(device, s, &work));
+    hg_status status = cpu_native_execute(work);
+    cpu_native_release(work);
+    return status;
+}
+
+static hg_status run_prepared_native(hg_driver_prepared *self) { return cpu_native_execute(((cpu_prepared *)self)->native); }
+
+static hg_driver_prepared *prepare_native(const hg_device *device, const hg_driver_step *s) {
+    native_work *work;
+    hg_error kept = *hg_error_record(); /* what is not prepared is run as it is */
+    if (make_native(device, s, &work) != HG_OK) {
+        *hg_error_record() = kept;
+        return NULL;
+    }
+    cpu_prepared *p = hg_alloc(sizeof *p);
+    if (!p) {
+        cpu_native_release(work);
+        return NULL;
+    }
+    *p = (cpu_prepared){.driver = {run_prepared_native}, .native = work};
+    return &p->driver;
+}
 
 static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
     tile_options options = device->options;
     options.max_threads = s->max_threads;
     if (s->next) return run_maps(&options, s, fault);
-    return is_map(s->call) ? run_map(&options, s, fault) : run_reduction(&options, s);
+    if (is_map(s->call)) return run_map(&options, s, fault);
+    return is_reduction(s->call) ? run_reduction(&options, s) : run_native(device, s);
 }
 
 static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step *s) {
@@ -348,6 +391,7 @@ static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step 
 }
 
 static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c) {
+    if (c->kind == HG_CMD_STEP && !is_map(c->step->call) && !is_reduction(c->step->call)) return prepare_native(device, c->step);
     tile_prepared *work = c->kind == HG_CMD_LAUNCH                          ? prepare_launch(c->launch)
                           : c->kind == HG_CMD_STEP && is_map(c->step->call) ? prepare_map(device, c->step)
                                                                             : NULL;
@@ -356,13 +400,16 @@ static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c
         tile_prepared_destroy(work);
         return NULL;
     }
-    *p = (cpu_prepared){{run_prepared}, work};
+    *p = (cpu_prepared){.driver = {run_prepared}, .work = work};
     return &p->driver;
 }
 
 static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
-    (void)scratch;
-    return !device->expands && (is_map(call) || is_reduction(call));
+    return !device->expands && (is_map(call) || is_reduction(call) || cpu_native_supports(device->native, call, scratch));
+}
+
+static void step_describe(const hg_device *device, const plan_call *call, char text[64]) {
+    cpu_native_describe(device->native, call, text);
 }
 
 HG_NOINLINE static hg_status run_other(const hg_device *device, const hg_driver_command *c) {
@@ -483,6 +530,8 @@ const hg_driver hg_driver_cpu = {
     .kernel_improve = kernel_improve,
     .improves_by = cpu_compiled_by,
     .step_supported = step_supported,
+    .step_describe = step_describe,
+    .steps_by = cpu_native_by,
     .prepare = prepare,
     .prepared_destroy = prepared_destroy,
 };

@@ -26,6 +26,8 @@ static kir_module *make(const plan_kernel_key *key) {
     return status == HG_OK ? m : NULL;
 }
 
+bool plan_key_is_library(const plan_kernel_key *key) { return key->make == make; }
+
 plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn, const int32_t *constants, uint8_t arrays, uint8_t values) {
     plan_kernel_key key = {.make = make, .fn = fn, .type = (uint8_t)type, .arrays = arrays, .values = values, .program = (uint16_t)program};
     uint32_t count = library_constant_count(program);

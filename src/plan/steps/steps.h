@@ -35,6 +35,7 @@ typedef struct plan_kernel_key {
 /* The kernel of a library program: constants as its row of library.def names them; arrays and values: how many buffer and scalar parameters it
  * has, in that order. fn: the epilogue, a map of one argument; HG_OP_MOV: none. */
 plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn, const int32_t *constants, uint8_t arrays, uint8_t values);
+bool plan_key_is_library(const plan_kernel_key *key);
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y);
 
 /* Bytes of an array of the call, from the lowest that its elements take, or of the expansion's scratch memory. */

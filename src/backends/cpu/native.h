@@ -1,0 +1,30 @@
+/* Whole-array steps through oneDNN, where it is installed and was measured faster than the step's expansion (native.def).
+ * Must not know: where the runtime keeps memory. */
+#ifndef HG_BACKENDS_CPU_NATIVE_H
+#define HG_BACKENDS_CPU_NATIVE_H
+
+#include "base/budget.h"
+#include "plan/steps/call.h"
+
+/* Of a device. */
+typedef struct cpu_native cpu_native;
+/* word: off, on (whatever oneDNN can do), auto or "" (what native.def says; nothing when as_measured is false: the device does not use
+ * all that the CPU has). threads: 0: one a CPU. budget: for what it keeps; NULL: no limit. NULL is a device without native steps in all other functions. */
+hg_status cpu_native_create(const char *word, bool as_measured, uint32_t threads, hg_budget *budget, cpu_native **native) HG_NODISCARD;
+void cpu_native_destroy(cpu_native *native); /* no work of it is left */
+
+/* Whether it does a call, and how many bytes of scratch memory that takes. Opens the library where the call is one that it is for. */
+bool cpu_native_supports(cpu_native *native, const plan_call *call, uint64_t *scratch);
+/* Who does a call that is supported: "oneDNN 2.6.3 brg:avx512_core". */
+void cpu_native_describe(cpu_native *native, const plan_call *call, char text[64]);
+/* The library, or why there is none. */
+bool cpu_native_by(char text[256]);
+
+/* A supported call at its memory. arrays: the first elements of the call's. It can be executed any number of times, by one thread at a time. */
+typedef struct native_work native_work;
+hg_status cpu_native_make(cpu_native *native, const plan_call *call, uint8_t *const *arrays, uint8_t *scratch,
+                          native_work **work) HG_NODISCARD;
+hg_status cpu_native_execute(native_work *work) HG_NODISCARD;
+void cpu_native_release(native_work *work); /* NULL is fine */
+
+#endif
