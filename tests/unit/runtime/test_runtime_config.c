@@ -16,7 +16,9 @@ static void clear(void) {
                                         "HOLOGRAM_CACHE_BYTES",
                                         "HOLOGRAM_PROFILING",
                                         "HOLOGRAM_COMPILE_TIMEOUT_MS",
-                                        "HOLOGRAM_JIT"};
+                                        "HOLOGRAM_JIT",
+                                        "HOLOGRAM_NATIVE",
+                                        "HOLOGRAM_DETERMINISTIC"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
@@ -26,6 +28,8 @@ static void test_defaults(void) {
     CHECK_TEXT(c.cpu_level, "");
     CHECK_TEXT(c.pretend, "");
     CHECK_TEXT(c.jit, "auto");
+    CHECK_TEXT(c.native, "auto");
+    CHECK(!c.deterministic);
     CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.compile_timeout_ms == 120000 &&
           c.max_buffer_size == 0 && !c.profiling && !c.check_races);
     CHECK(c.cache_programs > 0);
@@ -49,11 +53,15 @@ static void test_environment(void) {
     setenv("HOLOGRAM_CPU_LEVEL", "baseline", 1);
     setenv("HOLOGRAM_PRETEND", "poor", 1);
     setenv("HOLOGRAM_JIT", "off", 1);
+    setenv("HOLOGRAM_NATIVE", "on", 1);
+    setenv("HOLOGRAM_DETERMINISTIC", "yes", 1);
     CHECK_TEXT(hg_config_env("HOLOGRAM_BACKEND"), "null");
     CHECK_OK(hg_config_from_env(&c));
     CHECK_TEXT(c.backend, "null");
     CHECK_TEXT(c.cpu_level, "baseline");
     CHECK_TEXT(c.jit, "off");
+    CHECK_TEXT(c.native, "on");
+    CHECK(c.deterministic);
     CHECK_TEXT(c.pretend, "poor");
     CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.compile_timeout_ms == 5000 &&
           c.max_buffer_size == UINT64_MAX && c.max_memory == 512u << 20);
@@ -100,6 +108,8 @@ static void test_malformed(void) {
         const char *name, *value;
     } cases[] = {{"HOLOGRAM_DEVICE_ID", "4294967296"},
                  {"HOLOGRAM_JIT", "yes"},
+                 {"HOLOGRAM_NATIVE", "maybe"},
+                 {"HOLOGRAM_DETERMINISTIC", "2"},
                  {"HOLOGRAM_DEVICE_ID", "-1"},
                  {"HOLOGRAM_DEVICE_ID", "one"},
                  {"HOLOGRAM_NUM_THREADS", "257"},
