@@ -50,7 +50,8 @@ typedef struct hg_config {
 HG_API hg_status hg_config_init(hg_config *config, size_t size) HG_NODISCARD;
 /** Over a filled configuration: reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS,
  * HOLOGRAM_COMPILE_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_MAX_MEMORY, HOLOGRAM_CPU_LEVEL, HOLOGRAM_JIT, HOLOGRAM_NATIVE,
- * HOLOGRAM_DETERMINISTIC, HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING (or HOLOGRAM_PROFILING), HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
+ * HOLOGRAM_DETERMINISTIC, HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING (or HOLOGRAM_PROFILING),
+ * HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
  * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …` and changes nothing. In a program that has more rights than who
  * started it (setuid) all are unset. */
 HG_API hg_status hg_config_read_env(hg_config *config) HG_NODISCARD;
