@@ -129,6 +129,7 @@ typedef struct hg_driver_launch {
     uint64_t deadline_ns, timeout_ms;
     const volatile int *cancel;
     uint32_t max_threads;
+    uint64_t work; /* about how many operations its lanes do together; 0: as many as the kernel is long, for each */
 } hg_driver_launch;
 
 /* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message.

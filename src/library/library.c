@@ -122,6 +122,7 @@ static hg_status finish_accesses(kir_module *m, uint32_t shifted) {
     kir_builder_init(&b, m, m->functions);
     for (kir_function *f = m->functions; f; f = f->next) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op == KIR_LOOP) v->u.loop.bounded = true; /* all of them end after as many rounds as a size of the call */
             if (!kir_is_access(v) || v->u.mem.space != KIR_BUFFER) continue;
             const kir_value *handle = v->args[0];
             if (!shifted) continue;

@@ -216,7 +216,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
     }
     prepare_simple(binding);
     binding->until_prepared = chosen->backend->prepares_first ? 1 : PREPARE_AFTER;
-    if (binding->plain && chosen->backend->prepares_first) hg_binding_prepare(binding, &binding->command);
+    if (binding->plain && chosen->backend->prepares_first) hg_binding_prepare(binding, &binding->command, 1);
     *result = binding;
     return HG_OK;
 }
@@ -226,7 +226,7 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
-    if (binding->prepared) b->driver->prepared_destroy(binding->prepared);
+    for (uint8_t i = 0; i < binding->prepared_count; i++) b->driver->prepared_destroy(binding->prepared[i]);
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */

@@ -19,7 +19,7 @@ HG_NOINLINE static hg_status report_fault(hg_binding *binding) {
 
 static hg_status run_prepared(hg_binding *binding) {
     binding->fault.happened = false;
-    HG_TRY(binding->prepared->run(binding->prepared));
+    for (uint8_t i = 0; i < binding->prepared_count; i++) HG_TRY(binding->prepared[i]->run(binding->prepared[i]));
     return HG_UNLIKELY(binding->fault.happened) ? report_fault(binding) : HG_OK;
 }
 
@@ -29,7 +29,7 @@ HG_NOINLINE static hg_status run_plain(hg_binding *binding, hg_stream *stream) {
     binding->ready.deadline_ns = 0;
     HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &binding->command, 1, NULL, 0, NULL));
     if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding);
-    if (repeats(binding)) hg_binding_prepare(binding, &binding->command);
+    if (repeats(binding)) hg_binding_prepare(binding, &binding->command, 1);
     return HG_OK;
 }
 
@@ -73,9 +73,12 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
         if (start) hg_span_wait(b, "device", start);
     }
     hg_run_end(&run);
-    hg_driver_command only;
-    if (state == HG_RUN_DONE && repeats(binding) && (hg_step_only(binding, &only) || hg_chain_only(binding, &only)))
-        hg_binding_prepare(binding, &only);
+    if (state == HG_RUN_DONE && repeats(binding)) {
+        hg_driver_command commands[HG_MOST_PREPARED];
+        uint32_t count = hg_step_commands(binding, commands);
+        if (count == 0 && hg_chain_only(binding, commands)) count = 1;
+        if (count) hg_binding_prepare(binding, commands, count);
+    }
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 
@@ -92,7 +95,7 @@ hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &turn, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        if (HG_LIKELY(binding->prepared && !start))
+        if (HG_LIKELY(binding->prepared_count && !start))
             status = run_prepared(binding);
         else
             status = binding->plain    ? run_plain(binding, stream)

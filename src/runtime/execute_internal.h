@@ -9,12 +9,13 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
 /* Pools the program allocated: ids of its own choice are local to the launch; all go after a failure. */
 void hg_run_end_pools(hg_run *run, bool failed);
 
-/* steps.c: the driver's command of a binding whose plan is one step that is the same in each launch; false: it is not, or nobody knows yet. */
-bool hg_step_only(hg_binding *binding, hg_driver_command *command);
+/* steps.c: the driver's commands, at most HG_MOST_PREPARED, of a binding whose plan is one step that is the same in each launch; 0: it is not, or
+ * nobody knows yet. */
+uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands);
 
-/* ready.c: the one command that each launch of a binding is comes again and again: the driver may make it ready. Without that it is submitted each
+/* ready.c: the commands that each launch of a binding is come again and again: the driver may make them ready. Without that they are submitted each
  * time, which always works. */
-void hg_binding_prepare(hg_binding *binding, const hg_driver_command *command);
+void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, uint32_t count);
 
 /* handle_table.c: the handle table of open accesses as it is now, on the device. */
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;

@@ -180,6 +180,7 @@ typedef struct hg_held {
     uint64_t arena_bytes; /* of the whole arena */
 } hg_held;
 
+enum { HG_MOST_PREPARED = 4 };
 struct hg_binding {
     hg_executable *executable;
     hg_arena arena;
@@ -203,16 +204,18 @@ struct hg_binding {
     hg_recorded recorded; /* the last batch of its runs */
     bool guarded;         /* looks up handles while it runs */
     bool launched;
-    bool simple;                  /* one kernel, everything known: the fast path */
-    bool tiered;                  /* simple, on a device with several tiers: each launch asks for its code */
-    bool dispatches;              /* simple: the first tier runs device forms */
-    bool timed;                   /* simple: long enough to need a deadline */
-    uint64_t spent_ns;            /* of the launch's time, before it began: on lowering */
-    bool plain;                   /* simple, and nothing but the driver's command is to be done */
-    uint8_t until_prepared;       /* launches that the caller waits for before it is made ready; 0: it was tried */
-    hg_driver_prepared *prepared; /* the one command that a launch is, made ready; NULL: it is not */
-    hg_driver_launch ready;       /* simple: everything but the deadline */
-    hg_driver_command command;    /* simple: launches ready */
+    bool simple;            /* one kernel, everything known: the fast path */
+    bool tiered;            /* simple, on a device with several tiers: each launch asks for its code */
+    bool dispatches;        /* simple: the first tier runs device forms */
+    bool timed;             /* simple: long enough to need a deadline */
+    uint64_t spent_ns;      /* of the launch's time, before it began: on lowering */
+    bool plain;             /* simple, and nothing but the driver's command is to be done */
+    uint8_t until_prepared; /* launches that the caller waits for before it is made ready; 0: it was tried */
+    uint8_t prepare_tries;  /* that failed, because native code may be there later */
+    uint8_t prepared_count; /* the commands that a launch is, made ready; 0: they are not */
+    hg_driver_prepared *prepared[HG_MOST_PREPARED];
+    hg_driver_launch ready;    /* simple: everything but the deadline */
+    hg_driver_command command; /* simple: launches ready */
     hg_driver_fault fault;
     struct hg_bound_step *steps; /* of the plan, in its order */
     hg_piece step_scratch;       /* what steps need beside their arrays, one after another */

@@ -222,13 +222,22 @@ bool hg_steps_only(const hg_binding *binding) {
     return true;
 }
 
-/* Nothing is left but the driver's command: the step's arguments never change, it lies where it will stay, and its result is an array. */
-bool hg_step_only(hg_binding *binding, hg_driver_command *command) {
-    if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return false;
+/* Nothing is left but the driver's commands: the step's arguments never change, it lies where it will stay, and its result is an array. How many
+ * there are, at most HG_MOST_PREPARED; 0: it is no such step. */
+uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands) {
+    if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return 0;
     const hg_bound_step *s = &binding->steps[0];
-    if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || !s->native || s->aside_count) return false;
-    *command = (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = &binding->fault};
-    return true;
+    if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || s->aside_count) return 0;
+    if (s->native) {
+        commands[0] = (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = &binding->fault};
+        return 1;
+    }
+    if (s->action_count > HG_MOST_PREPARED) return 0;
+    for (uint32_t i = 0; i < s->action_count; i++) {
+        if (!s->actions[i].kernel) return 0;
+        commands[i] = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &s->actions[i].launch, .fault = &binding->fault};
+    }
+    return s->action_count;
 }
 
 /* ---- bindings ---- */

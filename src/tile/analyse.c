@@ -371,6 +371,22 @@ static void count_index(kir_value *v) {
     drop_use(index);
 }
 
+static bool is_quiet(const kir_value *v) {
+    switch ((kir_op)v->op) {
+    case KIR_LOAD:
+    case KIR_STORE: return v->u.mem.unchecked && v->u.mem.slot >= 0 && v->u.mem.space == KIR_BUFFER && !v->u.mem.class_id;
+    case KIR_LOOP: return v->u.loop.bounded;
+    case KIR_ATOMIC:
+    case KIR_CHECK:
+    case KIR_FAULT_IF:
+    case KIR_BARRIER:
+    case KIR_BLOCK:
+    case KIR_ARRAY_GET:
+    case KIR_ARRAY_SET: return false;
+    default: return true;
+    }
+}
+
 hg_status tile_lay_out_forms(tile_layout *layout) {
     if (!make_layouts(layout)) return hg_fail_memory();
     kir_count_uses(layout->module);
@@ -388,11 +404,13 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
             for (kir_value *v = kir_walk(NULL, a.f->body); v; v = kir_walk(v, a.f->body)) visit(&a, v);
         }
     }
+    layout->kernel->quiet = true;
     for (uint64_t i = 0; i < layout->order.count; i++) {
         kir_function *f = layout->order.data[i];
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             widen_arguments(layout, v);
             if (v->op == KIR_LOOP) layout->kernel->has_loop = true;
+            if (!is_quiet(v)) layout->kernel->quiet = false;
             if (v->op == KIR_DERIVED) layout->kernel->function_work += work_of(v);
         }
     }

@@ -353,8 +353,17 @@ static tile_prepared *keep(const tile_call *calls, uint32_t count, bool poor, ti
     tile_prepared *p = hg_alloc(sizeof *p + count * sizeof *calls + more);
     if (!p) return NULL;
     *p = (tile_prepared){.native = &NO_CODE, .poor = poor, .count = count, .frame = frame};
-    memcpy(p->calls, calls, count * sizeof *calls);
+    if (count) memcpy(p->calls, calls, count * sizeof *calls);
     return p;
+}
+
+/* Slots and inputs of p->launch, behind it. */
+static void keep_arguments(tile_prepared *p, uint8_t *behind) {
+    size_t slots = p->kernel->memory_count * sizeof(hgv_memory), inputs = p->kernel->input_count * sizeof(uint64_t);
+    if (slots) memcpy(behind, p->launch.slots, slots);
+    if (inputs) memcpy(behind + slots, p->launch.inputs, inputs);
+    p->launch.slots = (const hgv_memory *)(const void *)behind;
+    p->launch.inputs = (const uint64_t *)(const void *)(behind + slots);
 }
 
 /* The same for a launch of a kernel, whose native code may come later. */
@@ -367,10 +376,7 @@ static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state
     p->kernel = k;
     if (r->count != 1) p->native = &k->native; /* one handler is native code, and looks at nothing else */
     tile_native_launch(state, NULL, &p->launch);
-    if (slots) memcpy(behind, p->launch.slots, slots);
-    if (inputs) memcpy(behind + slots, p->launch.inputs, inputs);
-    p->launch.slots = (const hgv_memory *)(const void *)behind;
-    p->launch.inputs = (const uint64_t *)(const void *)(behind + slots);
+    keep_arguments(p, behind);
     if (!k->heat) return p;
     p->work = (int64_t)(p->launch.lanes + k->insn_count) * k->insn_count;
     p->until_told = TELLS;
@@ -386,7 +392,7 @@ static void keep_wide(const recorder *r, const tile_run_state *state, const uint
         memcpy(&p->cells[i], *operands[i], TILE_CELL);
         *operands[i] = &p->cells[i];
     }
-    p->shared = state->launch->max_threads != 1 && tile_run_is_large(r->kernel, r->f->n);
+    p->shared = state->launch->max_threads != 1 && tile_run_is_large(r->kernel, r->f->n, state->launch->work);
 }
 
 static tile_prepared *record(recorder *r, const tile_run_state *state) {
@@ -418,10 +424,27 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     return p;
 }
 
+/* Native code that knows nothing but slots and always ends, on one thread. */
+static tile_prepared *prepare_quiet(const tile_kernel *k, const tile_launch *launch) {
+    size_t slots = k->memory_count * sizeof(hgv_memory), inputs = k->input_count * sizeof(uint64_t);
+    tile_run_state state;
+    if (tile_run_is_large(k, launch->lanes, launch->work)) return NULL; /* it looks at the time between blocks */
+    tile_run_begin(&state, k, launch);
+    if (!tile_native_fits(&state, tile_native_of(k))) return NULL;
+    tile_prepared *p = keep(NULL, 0, k->options.poor, NULL, slots + inputs);
+    if (!p) return NULL;
+    p->kernel = k;
+    p->native = &k->native;
+    tile_native_launch(&state, NULL, &p->launch);
+    keep_arguments(p, (uint8_t *)p->calls);
+    return p;
+}
+
 tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
     tile_run_state state;
+    if (launch->lanes && (k->block_mode || k->has_loop) && k->quiet && tile_native_of(k)) return prepare_quiet(k, launch);
     if (!launch->lanes || launch->lanes > INT32_MAX || k->block_mode || k->has_loop) return NULL;
-    bool large = launch->max_threads != 1 && tile_run_is_large(k, launch->lanes);
+    bool large = launch->max_threads != 1 && tile_run_is_large(k, launch->lanes, launch->work);
     bool wide = launch->lanes > k->width && (launch->lanes > MOST_LANES || large);
     uint32_t width = launch->lanes == 1 ? 1 : wide ? k->width : (uint32_t)(launch->lanes + 7) / 8 * 8;
     if (k->options.check_races || k->options.debugger || tile_frame_bytes(k, width) > MOST_BYTES) return NULL;

@@ -162,8 +162,9 @@ static void finish(tile_run_state *s, tile_fault *fault) {
         tile_fault_message(fault, "cancelled");
 }
 
-bool tile_run_is_large(const tile_kernel *k, uint64_t lanes) {
-    uint64_t work = 0;
+bool tile_run_is_large(const tile_kernel *k, uint64_t lanes, uint64_t work) {
+    enum { LARGE = 1 << 20 };
+    if (work && tile_native_of(k)) return work >= LARGE;
     uint64_t each = (uint64_t)k->insn_count + k->function_work;
     return !hg_mul_u64(lanes, each * (k->has_loop ? 16 : 1), &work) || work >= 200000;
 }
@@ -202,7 +203,7 @@ hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fa
     }
     uint64_t count = (launch->lanes - 1) / each + 1;
     if (kernel->options.check_races && !(s.races = tile_races_create(kernel->options.budget))) return hg_fail_memory();
-    bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races || !tile_run_is_large(kernel, launch->lanes);
+    bool ok = true, alone = count == 1 || launch->max_threads == 1 || s.races || !tile_run_is_large(kernel, launch->lanes, launch->work);
     if (kernel->combined_count) s.owns = tile_owns_begin(kernel, launch, alone ? 1 : hg_thread_pool_count(hg_thread_pool_global()));
     if (alone) {
         ok = run_range(&s, 0, count, each, width, 0);

@@ -165,6 +165,7 @@ struct tile_kernel {
     tile_options options;
     bool block_mode; /* tile = whole block: barriers, shared memory */
     bool has_loop;
+    bool quiet;                /* it cannot fault, wait or run for ever, and knows only memory that slots name */
     const tile_native *native; /* NULL: the interpreter's code runs. Atomic; it is native_code, once that is filled in */
     tile_native native_code;
     struct tile_heat *heat; /* NULL: nobody wants to know */
@@ -262,8 +263,9 @@ void tile_execute(tile_frame *frame);
 const tile_insn *tile_branch(const tile_frame *frame, const tile_insn *insn);
 void tile_border(const tile_insn *insn, uint8_t *const *slot, uint32_t n); /* LESS, MORE */
 /* run.c */
-void tile_run_watch_forks(void);                                   /* what a launch locks is free in a forked child */
-bool tile_run_is_large(const tile_kernel *kernel, uint64_t lanes); /* worth waking other threads for: about 20 microseconds of work */
+void tile_run_watch_forks(void); /* what a launch locks is free in a forked child */
+/* Worth waking other threads for: about 20 microseconds. work: of the launch, 0: not said. */
+bool tile_run_is_large(const tile_kernel *kernel, uint64_t lanes, uint64_t work);
 void tile_run_begin(tile_run_state *state, const tile_kernel *kernel, const tile_launch *launch); /* lanes, blocks; nothing ran yet */
 void tile_run_fill(tile_frame *frame, const tile_run_state *state);                               /* cells of the launch, */
 void tile_run_fill_tile(tile_frame *frame, const tile_run_state *state); /* and of the tile that begins at frame->lane0 */

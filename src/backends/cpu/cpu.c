@@ -233,7 +233,8 @@ static void describe_launch(const hg_driver_launch *l, tile_launch *launch) {
                             .deadline_ns = l->deadline_ns,
                             .timeout_ms = l->timeout_ms,
                             .cancel = l->cancel,
-                            .max_threads = l->max_threads};
+                            .max_threads = l->max_threads,
+                            .work = l->work};
     memcpy(launch->grid, l->grid, sizeof launch->grid);
     memcpy(launch->block, l->block, sizeof launch->block);
 }

@@ -8,7 +8,7 @@ enum { PART_ALIGN = 256 };
 
 void plan_expansion_clear(plan_expansion *x) {
     x->actions.count = x->parts.count = x->values.count = x->bytes.count = 0;
-    x->scratch = 0;
+    x->scratch = x->work = 0;
     x->failed = false;
 }
 
@@ -65,6 +65,8 @@ static plan_action *add_launch(plan_expansion *x, const plan_kernel_key *key, ui
     action->key = *key;
     action->lanes = lanes;
     action->shared_bytes = shared_bytes;
+    action->work = x->work;
+    x->work = 0;
     for (uint32_t i = 0; i < key->values && !x->failed; i++) {
         uint64_t *value = hg_vec_push(&x->values);
         if (value)

@@ -127,6 +127,7 @@ static plan_part make_panels(const plan_call *call, plan_expansion *x, product *
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV, (int32_t[]){NR, ROWS, trans}, 2, 5);
     if (x->failed || p->k == 0) return panels;
     uint64_t panel_batch = p->b_batch ? *panel * count : 0;
+    x->work = all;
     plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / ROWS + 1, count, batches}, (uint32_t[]){NR, 1, 1}, 0, parts,
                      (uint64_t[]){p->n, p->k, trans ? p->b_column : p->b_row, p->b_batch, panel_batch});
     p->b_row = NR;
@@ -146,6 +147,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     bool fused = call->fn != HG_OP_MOV;
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)call->type, call->fn,
                                            (int32_t[]){(int32_t)result, (int32_t)result, MR, NR, bias != NULL, fused}, bias ? 4 : 3, 13);
+    x->work = times(times(p.m, p.n), times(p.k, p.batch));
     uint64_t grid[3] = {(p.m - 1) / MR + 1, (p.n - 1) / NR + 1, p.batch};
     plan_expand_grid(x, &key, grid, (uint32_t[]){NR, 1, 1}, 0, parts,
                      (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch,

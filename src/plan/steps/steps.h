@@ -57,6 +57,7 @@ typedef struct plan_action {
     uint32_t first_part, first_value;
     uint32_t grid[3], block[3];
     uint64_t lanes, shared_bytes;
+    uint64_t work;       /* LAUNCH: about how many operations its lanes do together; 0: as many as its kernel is long, for each */
     uint64_t first_byte; /* WRITE: of the expansion's bytes, as many as the part has */
 } plan_action;
 
@@ -67,6 +68,7 @@ typedef struct plan_expansion {
     HG_VEC(uint64_t) values;
     HG_VEC(uint8_t) bytes;
     uint64_t scratch; /* bytes of memory that the launches need among themselves */
+    uint64_t work;    /* of the next launch; the collective may say so before it */
     bool failed;      /* out of memory, or more of it needed than there can be */
 } plan_expansion;
 void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated */

@@ -21,7 +21,7 @@ static hg_binding *bind(hg_backend *b, const char *text, const hg_params *params
 
 /* Launches until the binding is ready. */
 static void make_ready(hg_binding *binding) {
-    for (int i = 0; i < 4 && !binding->prepared; i++) CHECK_OK(hg_binding_launch(binding));
+    for (int i = 0; i < 4 && !binding->prepared_count; i++) CHECK_OK(hg_binding_launch(binding));
     CHECK(binding->prepared != NULL);
 }
 
@@ -133,7 +133,7 @@ static uint32_t check_program(hg_backend *b) {
     CHECK_OK(hg_binding_launch(binding));
     memcpy(expected, place, PLACE);
     for (int i = 0; i < 3; i++) CHECK_OK(hg_binding_launch(binding));
-    uint32_t ready = binding->prepared != NULL;
+    uint32_t ready = binding->prepared_count != 0;
     memcpy(place, first, PLACE);
     CHECK_OK(hg_binding_launch(binding));
     CHECK_MESSAGE(memcmp(place, expected, PLACE) == 0, "other bits of\n%s", text);
@@ -212,7 +212,7 @@ static void check_long(hg_backend *b, uint32_t lanes, size_t which) {
             CHECK(memcmp(want[i], arrays[i], sizeof want[i]) == 0);
         }
     }
-    CHECK_MESSAGE((binding->prepared != NULL) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s", (unsigned)lanes, text);
+    CHECK_MESSAGE((binding->prepared_count != 0) == LONG_PROGRAMS[which].ready, "%u lanes of\n%s", (unsigned)lanes, text);
     hg_binding_destroy(binding);
     hg_params_destroy(params);
     for (int i = 0; i < 3; i++) CHECK_OK(hg_backend_free_buffer(b, buffers[i]));
@@ -402,7 +402,7 @@ static void test_out_of_bounds(hg_backend *b) {
         CHECK_U64(hg_last_error()->lane, 250);
         CHECK_TEXT(hg_last_error()->code, "F01");
     }
-    CHECK(!binding->prepared);
+    CHECK(!binding->prepared_count);
     hg_binding_destroy(binding);
     CHECK_OK(hg_backend_free_buffer(b, x));
 }
@@ -427,13 +427,13 @@ static void test_fault_of_the_driver(hg_backend *b) {
     make_ready(faulting);
     uint32_t zero[256] = {0};
     CHECK_OK(hg_backend_copy_to_buffer(b, x, zero, sizeof zero));
-    hg_status (*run)(hg_driver_prepared *) = faulting->prepared->run;
-    faulting->prepared->run = run_with_fault;
+    hg_status (*run)(hg_driver_prepared *) = faulting->prepared[0]->run;
+    faulting->prepared[0]->run = run_with_fault;
     CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_EXECUTION_FAILED);
     CHECK_U64(hg_last_error()->lane, 7);
-    faulting->prepared->run = run_refused;
+    faulting->prepared[0]->run = run_refused;
     CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_OUT_OF_MEMORY);
-    faulting->prepared->run = run;
+    faulting->prepared[0]->run = run;
     CHECK_OK(hg_binding_launch(faulting));
     check_count(b, x, 1);
     hg_binding_destroy(faulting);
@@ -467,7 +467,7 @@ static void test_not_ready(const char *pretend) {
     hg_buffer x = make_buffer(b, NULL, 1024);
     hg_binding *binding = bind_count(b, x);
     for (int i = 0; i < 8; i++) CHECK_OK(hg_binding_launch(binding));
-    CHECK(!binding->prepared);
+    CHECK(!binding->prepared_count);
     check_count(b, x, 8);
     hg_binding_destroy(binding);
     CHECK_OK(hg_backend_free_buffer(b, x));
