@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Runs the code blocks of README.md, docs/guide, docs/reference and docs/howto as a reader would, each document in a folder of its own;
-those of docs/howto in one that looks like the root of the repository.
+"""Runs the code blocks of README.md, docs/guide, docs/reference, docs/howto and examples/tensor as a reader would, each document in a folder of its own;
+those of docs/howto and examples in one that looks like the root of the repository. An argument is a part of the names of the documents to run.
 
     <!-- file: NAME -->   before a block: the block becomes that file (a .c or .cpp file is compiled when a console block asks)
     ```console            lines with `$ ` are commands, run in order by sh; what follows is exactly what they print, both
@@ -86,7 +86,7 @@ def run_document(path, environment):
     folder = os.path.join(WORK, name.replace(os.sep, "_").replace(".md", ""))
     os.makedirs(folder)
     howto = name.startswith("docs/howto")
-    if howto:
+    if howto or name.startswith("examples"):
         for entry in os.listdir(SOURCE):
             if entry not in ("build", ".git", "out"):
                 os.symlink(os.path.join(SOURCE, entry), os.path.join(folder, entry))
@@ -121,8 +121,10 @@ def main():
     for folder in ("docs/guide", "docs/reference", "docs/howto"):
         for path, _, names in sorted(os.walk(os.path.join(SOURCE, folder))):
             documents += [os.path.join(path, name) for name in sorted(names) if name.endswith(".md")]
+    documents.append(os.path.join(SOURCE, "examples", "tensor", "README.md"))
     for path in documents:
-        run_document(path, environment)
+        if len(sys.argv) == 1 or sys.argv[1] in path:
+            run_document(path, environment)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
