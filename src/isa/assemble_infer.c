@@ -70,6 +70,7 @@ static uint8_t wanted_type(const hg_mnemonic *m, const hg_operand_info *info) {
     case HG_R_U32: return HG_TYPE_U32;
     case HG_R_U64: return HG_TYPE_U64;
     case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
     default: return HG_TYPE_OMITTED;

@@ -36,6 +36,7 @@
 #define INOUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_NONE, 1, name, NULL}
 #define SIZE_OR(name, text) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
 #define FACTOR_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_T, 1, name, text}
+#define FACTOR_I8_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_I8, 1, name, text}
 #define FACTOR_F32_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 1, name, text}
 #define FACTOR_F64_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F64, 1, name, text}
 #define FLAG_OR(name, text) {HG_K_BOOL, HG_NAMED, HG_R_NONE, 1, name, text}

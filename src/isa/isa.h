@@ -96,6 +96,7 @@ typedef enum hg_type_rule {
     HG_R_U32_U64, /* u32 or u64 */
     HG_R_ID,      /* as the idname's type */
     HG_R_U8,      /* a class */
+    HG_R_I8,
     HG_R_F32,
     HG_R_F64,
     HG_R_INDEX,   /* u8, u16, u32 or u64 */

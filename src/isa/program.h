@@ -198,7 +198,12 @@ struct hg_program {
 static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
 /* Type of a literal operand: the instruction's, or that of its place. */
 static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *info) {
-    return info->rule == HG_R_F64 ? HG_TYPE_F64 : info->rule == HG_R_F32 ? HG_TYPE_F32 : (hg_type)in->type;
+    switch ((hg_type_rule)info->rule) {
+    case HG_R_I8: return HG_TYPE_I8;
+    case HG_R_F32: return HG_TYPE_F32;
+    case HG_R_F64: return HG_TYPE_F64;
+    default: return (hg_type)in->type;
+    }
 }
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }

@@ -10,6 +10,7 @@ static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_
     case HG_R_U32_U64: return HG_WANT_U32_U64;
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value); /* rdid d, IDNAME */
     case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
     case HG_R_INDEX: return HG_WANT_INDEX;

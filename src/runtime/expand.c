@@ -91,10 +91,11 @@ static hg_range aligned(hg_range r) {
 
 static hg_range range_of(const hg_bound_step *s, const hg_range *scratch, const plan_part *part) {
     const hg_range *in = part->array == (uint32_t)PLAN_IN_SCRATCH ? scratch : &s->ranges[part->array];
-    return (hg_range){in->arena, in->offset + part->offset, part->bytes};
+    return (hg_range){in->arena, in->offset + part->offset, part->bytes == PLAN_TO_END ? in->size - part->offset : part->bytes};
 }
 
-/* What the inputs of the unlegalised module are: nothing for handles, the values, and how far each array is shifted. */
+/* What the inputs of the unlegalised module are: nothing for handles, the values, how far each array is shifted, and
+ * how many bytes it has. */
 static hg_status lay_out_inputs(hg_bound_step *s, const hg_kernel *kernel, const plan_action *action, const hg_range *ranges,
                                 hg_driver_launch *launch) {
     uint32_t arrays = action->key.arrays, values = action->key.values;
@@ -103,7 +104,9 @@ static hg_status lay_out_inputs(hg_bound_step *s, const hg_kernel *kernel, const
     for (uint32_t i = 0; i < kernel->input_count; i++) {
         const kir_input *input = &kernel->inputs[i];
         uint64_t value = 0;
-        if (input->reg >= arrays + values)
+        if (input->reg >= 2 * arrays + values)
+            value = ranges[input->reg - 2 * arrays - values].size;
+        else if (input->reg >= arrays + values)
             value = shift_of(&ranges[input->reg - arrays - values]);
         else if (input->reg >= arrays)
             value = s->expansion.values.data[action->first_value + input->reg - arrays];

@@ -81,7 +81,7 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
     hg_i128 offset = (hg_i128)p.base + (o->has_index ? values->words[has_handle] : 0) + o->disp - a->before;
     if (offset < 0 || offset > p.memory.size || a->bytes > p.memory.size - (uint64_t)offset)
         return out_of_bounds(run, s, a, p.pool, offset, p.memory.size);
-    *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset, a->bytes};
+    *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset, a->open ? p.memory.size - (uint64_t)offset : a->bytes};
     s->stays = s->stays && p.held;
     return HG_OK;
 }

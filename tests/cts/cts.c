@@ -267,6 +267,7 @@ int main(int argc, char **argv) {
     cts_maps(&s);
     cts_conv2d(&s);
     cts_forms(&s);
+    cts_products(&s);
     cts_blocks(&s);
     cts_atlas(&s);
     cts_examples(&s);

@@ -63,6 +63,7 @@ void cts_maps(cts *s);     /* maps.c: operations on whole arrays */
 void cts_conv2d(cts *s);   /* conv2d.c */
 void cts_forms(cts *s);    /* forms.c: memory, pools, atomics, control, barriers, faults */
 
+void cts_products(cts *s); /* products.c: sparse_gemm, tensor_contract, quantized_gemm */
 void cts_atlas(cts *s);    /* atlas.c: block 1C0 */
 void cts_examples(cts *s); /* examples.c: the programs of examples/programs */
 

@@ -94,6 +94,8 @@ uint8_t *ref_resolve_class(ref_machine *m, const ref_lane *lane, uint32_t operan
 /* ref_memory.c: the bytes [address, address + size); NULL after recording the fault (whole-array instructions: without lane). */
 uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic);
 uint8_t *ref_resolve_pool(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t handle, uint64_t offset, uint64_t size);
+/* Bytes from where an array operand begins to the end of its memory; it was resolved before. */
+uint64_t ref_room(ref_machine *m, const ref_lane *lane, uint32_t operand);
 ref_object *ref_find(ref_machine *m, ref_space space, uint64_t handle);
 ref_object *ref_add(ref_machine *m, ref_space space, uint64_t handle, uint8_t *bytes, uint64_t size);
 void ref_remove(ref_machine *m, ref_object *object);
@@ -104,5 +106,9 @@ bool ref_block(ref_machine *m, ref_lane *lanes, uint64_t count, uint32_t instruc
 ref_next ref_collective(ref_machine *m, uint32_t instruction);
 /* ref_conv2d.c */
 ref_next ref_conv2d(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+/* Of its instructions, each in a file of its name. */
+ref_next ref_sparse_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+ref_next ref_tensor_contract(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
+ref_next ref_quantized_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *inst);
 
 #endif

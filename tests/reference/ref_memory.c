@@ -116,30 +116,43 @@ static bool place(ref_machine *m, const ref_lane *lane, const hg_operand *o, reg
     return false;
 }
 
-uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic) {
+/* The memory of an operand and its offset there; false after recording the fault. */
+static bool find(ref_machine *m, const ref_lane *lane, uint32_t operand, const ref_lane *blamed, region *r, ref_int128 *offset) {
     const hg_operand *o = &hg_inst_operands(m->program, lane->pc)[operand];
-    const ref_lane *blamed = collective ? NULL : lane;
-    region r = {NULL, 0, "buffer"};
-    ref_int128 offset;
     uint64_t handle, index = 0;
-    if (!place(m, lane, o, &r, &offset, &handle)) {
+    *r = (region){NULL, 0, "buffer"};
+    if (!place(m, lane, o, r, offset, &handle)) {
         if (!m->broken.code[0])
-            ref_fail(m, blamed, lane->pc, text_number(operand), "F03", "invalid %s handle: %llu", r.kind, (unsigned long long)handle);
-        return NULL;
+            ref_fail(m, blamed, lane->pc, text_number(operand), "F03", "invalid %s handle: %llu", r->kind, (unsigned long long)handle);
+        return false;
     }
     if (o->place != HG_PLACE_BARE && o->has_index) {
-        if (!ref_read_uint(m, lane, o->index, &index)) return NULL;
+        if (!ref_read_uint(m, lane, o->index, &index)) return false;
         /* A product of 2^64 or more is out of bounds, and told as the greatest multiple below. */
         ref_int128 scale = o->scale ? o->scale : 1, product = (ref_int128)index * scale, most = (ref_int128)UINT64_MAX;
-        offset += product <= most ? product : most - most % scale;
+        *offset += product <= most ? product : most - most % scale;
     }
-    if (o->place != HG_PLACE_BARE) offset += o->disp;
+    if (o->place != HG_PLACE_BARE) *offset += o->disp;
+    return true;
+}
+
+uint8_t *ref_resolve(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size, bool collective, bool atomic) {
+    const ref_lane *blamed = collective ? NULL : lane;
+    region r;
+    ref_int128 offset;
+    if (!find(m, lane, operand, blamed, &r, &offset)) return NULL;
     uint8_t *bytes = check(m, blamed, lane->pc, text_number(operand), &r, offset, size);
     if (bytes && atomic && (uint64_t)offset % size != 0) {
         ref_fail(m, blamed, lane->pc, text_number(operand), "F04", "misaligned atomic: offset %llu", (unsigned long long)offset);
         return NULL;
     }
     return bytes;
+}
+
+uint64_t ref_room(ref_machine *m, const ref_lane *lane, uint32_t operand) {
+    region r;
+    ref_int128 offset;
+    return find(m, lane, operand, NULL, &r, &offset) ? r.size - (uint64_t)offset : 0;
 }
 
 uint8_t *ref_resolve_private(ref_machine *m, const ref_lane *lane, uint32_t operand, uint64_t size) {

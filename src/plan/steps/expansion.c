@@ -25,7 +25,14 @@ bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y) {
            memcmp(x->constants, y->constants, sizeof x->constants) == 0 && plan_chain_equal(x->chain, y->chain);
 }
 
-plan_part plan_whole(const plan_call *call, uint32_t array) { return (plan_part){.array = array, .bytes = call->arrays[array].bytes}; }
+plan_part plan_whole(const plan_call *call, uint32_t array) {
+    const plan_array *a = &call->arrays[array];
+    return (plan_part){.array = array, .bytes = a->open ? PLAN_TO_END : a->bytes};
+}
+
+plan_part plan_part_of(const plan_call *call, uint32_t operand) {
+    return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
+}
 
 plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size) {
     plan_part part = {.array = (uint32_t)PLAN_IN_SCRATCH, .offset = x->scratch};

@@ -1,5 +1,5 @@
 /* gemm, batched_gemm, mixed_precision_gemm: the library program gemm.atlas. */
-#include "plan/steps/steps.h"
+#include "plan/steps/product.h"
 
 /* What is asked for. Strides are in elements. */
 typedef struct product {
@@ -107,51 +107,70 @@ static void ranges(plan_call *call) {
 /* Sizes of tiles: no bit depends on them. */
 enum { MR = 8, NR = 32, ROWS = 64 };
 
-static plan_part part_of(const plan_call *call, uint32_t operand) {
-    return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
-}
-
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
-static bool wants_panels(const product *p, uint64_t size) {
+static bool wants_panels(const plan_product *p, uint64_t size) {
     return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && times(p->k, p->n) * size >= 256 * 1024);
 }
 
 /* b in panels, and what it is then: rows of NR elements. */
-static plan_part make_panels(const plan_call *call, plan_expansion *x, product *p, uint64_t *panel) {
-    hg_type type = (hg_type)call->type;
+static void make_panels(plan_expansion *x, plan_product *p, uint64_t *panel) {
+    hg_type type = (hg_type)p->type;
     bool trans = p->b_column != 1;
     uint64_t count = (p->n - 1) / NR + 1, batches = p->b_batch ? p->batch : 1, all;
     *panel = times(p->k, NR);
     all = times(times(*panel, count), batches);
-    plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {part_of(call, p->b), panels};
+    plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {p->b, panels};
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV, (int32_t[]){NR, ROWS, trans}, 2, 5);
-    if (x->failed || p->k == 0) return panels;
+    if (x->failed) return;
     uint64_t panel_batch = p->b_batch ? *panel * count : 0;
     x->work = all;
     plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / ROWS + 1, count, batches}, (uint32_t[]){NR, 1, 1}, 0, parts,
                      (uint64_t[]){p->n, p->k, trans ? p->b_column : p->b_row, p->b_batch, panel_batch});
+    p->b = panels;
     p->b_row = NR;
     p->b_batch = panel_batch;
-    return panels;
+}
+
+void plan_expand_product(plan_expansion *x, plan_product p) {
+    uint64_t panel = NR;
+    if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, &p, &panel);
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
+                                           (int32_t[]){p.result, p.factors, MR, NR, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
+    x->work = times(times(p.m, p.n), times(p.k, p.batch));
+    uint64_t grid[3] = {(p.m - 1) / MR + 1, (p.n - 1) / NR + 1, p.batch};
+    plan_expand_grid(
+        x, &key, grid, (uint32_t[]){NR, 1, 1}, 0, (plan_part[]){p.a, p.b, p.c, p.bias},
+        (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {
     product p = read_call(call);
-    const plan_array *bias = plan_array_of(call, p.bias);
-    hg_type result = (hg_type)plan_array_of(call, p.c)->type;
-    uint64_t panel = NR;
-    if (p.m == 0 || p.n == 0 || p.batch == 0) return;
-    plan_part parts[4] = {part_of(call, p.a), part_of(call, p.b), part_of(call, p.c)};
-    if (bias) parts[3] = part_of(call, p.bias);
-    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)call->type))) parts[1] = make_panels(call, x, &p, &panel);
-    bool fused = call->fn != HG_OP_MOV;
-    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)call->type, call->fn,
-                                           (int32_t[]){(int32_t)result, (int32_t)result, MR, NR, bias != NULL, fused}, bias ? 4 : 3, 13);
-    x->work = times(times(p.m, p.n), times(p.k, p.batch));
-    uint64_t grid[3] = {(p.m - 1) / MR + 1, (p.n - 1) / NR + 1, p.batch};
-    plan_expand_grid(x, &key, grid, (uint32_t[]){NR, 1, 1}, 0, parts,
-                     (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch,
-                                  number_of(call, "alpha"), number_of(call, "beta")});
+    bool bias = plan_array_of(call, p.bias) != NULL;
+    uint8_t result = plan_array_of(call, p.c)->type;
+    plan_expand_product(x, (plan_product){.batch = p.batch,
+                                          .m = p.m,
+                                          .n = p.n,
+                                          .k = p.k,
+                                          .a_row = p.a_row,
+                                          .a_column = p.a_column,
+                                          .b_row = p.b_row,
+                                          .b_column = p.b_column,
+                                          .c_row = p.c_row,
+                                          .a_batch = p.a_batch,
+                                          .b_batch = p.b_batch,
+                                          .c_batch = p.c_batch,
+                                          .a = plan_part_of(call, p.a),
+                                          .b = plan_part_of(call, p.b),
+                                          .c = plan_part_of(call, p.c),
+                                          .bias = bias ? plan_part_of(call, p.bias) : (plan_part){0},
+                                          .has_bias = bias,
+                                          .type = call->type,
+                                          .result = result,
+                                          .factors = result,
+                                          .fn = call->fn,
+                                          .alpha = number_of(call, "alpha"),
+                                          .beta = number_of(call, "beta")});
 }
 
 static plan_cost cost(const plan_call *call) {

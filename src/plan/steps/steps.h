@@ -44,6 +44,7 @@ typedef struct plan_part {
     uint64_t offset, bytes;
 } plan_part;
 enum { PLAN_IN_SCRATCH = -1 };
+#define PLAN_TO_END UINT64_MAX /* bytes of a part: as many as the array's memory has, which is open */
 
 typedef enum plan_action_kind {
     PLAN_LAUNCH, /* key, parts, values; grid, block, lanes, shared_bytes */
@@ -75,7 +76,8 @@ void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated */
 void plan_expansion_free(plan_expansion *x);
 
 /* For collectives. All leave x->failed when they cannot. */
-plan_part plan_whole(const plan_call *call, uint32_t array); /* of call->arrays */
+plan_part plan_whole(const plan_call *call, uint32_t array);     /* of call->arrays */
+plan_part plan_part_of(const plan_call *call, uint32_t operand); /* all of an array that is given */
 plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,

@@ -36,6 +36,8 @@ kir_module *expand_end(expand_kernel *w) {
 kir_value *expand_value(expand_kernel *w, uint32_t i) { return input(w, w->key->arrays + i, HG_TYPE_U64); }
 kir_value *expand_scalar(expand_kernel *w, uint32_t i, uint8_t type) { return input(w, w->key->arrays + i, type); }
 
+kir_value *expand_size(expand_kernel *w, uint32_t array) { return input(w, 2u * w->key->arrays + w->key->values + array, HG_TYPE_U64); }
+
 kir_value *expand_id(expand_kernel *w, hg_idname which, uint8_t type) {
     kir_value *v = kir_emit(&w->b, KIR_ID, type, 0, NULL);
     v->u.imm = which;

@@ -1,0 +1,22 @@
+/* Matrix products as launches of gemm.atlas, for collectives that are one.
+ * Must not know: instructions. */
+#ifndef HG_PLAN_PRODUCT_H
+#define HG_PLAN_PRODUCT_H
+
+#include "plan/steps/steps.h"
+
+/* c = fn(alpha a b + beta c + bias), a of m x k, b of k x n, as many times as batch says. Strides are in elements; of b's one is 1. */
+typedef struct plan_product {
+    uint64_t batch, m, n, k;
+    uint64_t a_row, a_column, b_row, b_column, c_row;
+    uint64_t a_batch, b_batch, c_batch;
+    plan_part a, b, c, bias;
+    bool has_bias;
+    uint8_t type, result, factors; /* hg_type of a and b, of c and bias, of alpha and beta */
+    uint16_t fn;                   /* a map of one argument; HG_OP_MOV: none */
+    uint64_t alpha, beta;          /* their bits */
+} plan_product;
+/* Each element is one chain of fma over k in order, from 0. Sizes may be 0. */
+void plan_expand_product(plan_expansion *x, plan_product p);
+
+#endif

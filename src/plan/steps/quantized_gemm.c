@@ -1,0 +1,94 @@
+/* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas. The factor of all sums is worked out here, in f32, as the
+ * row of isa.def says: a_scale * b_scale, rounded, and that divided by c_scale, rounded. */
+#include "plan/steps/steps.h"
+#include <string.h>
+
+enum { C, A, B, A_SCALE, B_SCALE, C_SCALE, M, N, K, A_ZERO, B_ZERO, C_ZERO, SUMS, TRANS_B, LDA, LDB, LDC };
+
+static uint64_t number(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
+static bool transposed(const plan_call *call) { return number(call, TRANS_B) != 0; }
+static bool wants_sums(const plan_call *call) { return number(call, SUMS) != 0; }
+
+static float factor(const plan_call *call, uint32_t operand) {
+    uint32_t bits = (uint32_t)number(call, operand);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* ---- shapes ---- */
+
+/* How long the rows of a, b and c are, as they are stored. */
+static uint64_t columns_of(const plan_call *call, uint32_t stride) {
+    return number(call, stride == LDA ? K : stride == LDB && transposed(call) ? K : N);
+}
+
+static uint64_t row_of(const plan_call *call, uint32_t stride) {
+    uint64_t given = number(call, stride);
+    return given ? given : columns_of(call, stride);
+}
+
+static void check(const plan_call *call, plan_problem *problem) {
+    if (factor(call, C_SCALE) == 0 && !wants_sums(call))
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, C_SCALE, "0, another number expected");
+    for (uint32_t i = LDA; i <= LDC; i++)
+        if (row_of(call, i) < columns_of(call, i))
+            plan_refuse(call, problem, KIR_FAULT_DOMAIN, i,
+                        "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
+                        (unsigned long long)number(call, i), (unsigned long long)columns_of(call, i));
+}
+
+static void matrix(plan_call *call, uint32_t operand, uint64_t rows, uint32_t stride) {
+    uint64_t row = row_of(call, stride);
+    plan_array_strides(plan_array_of(call, operand), 2, (const uint64_t[]){rows, columns_of(call, stride)},
+                       (const int64_t[]){row > INT64_MAX ? INT64_MAX : (int64_t)row, 1});
+}
+
+static void ranges(plan_call *call) {
+    if (wants_sums(call)) plan_array_of(call, C)->type = HG_TYPE_I32;
+    plan_array_of(call, B)->type = HG_TYPE_I8;
+    matrix(call, A, number(call, M), LDA);
+    matrix(call, B, number(call, transposed(call) ? N : K), LDB);
+    matrix(call, C, number(call, M), LDC);
+}
+
+/* ---- the expansion ---- */
+
+enum { ROWS = 8, LANES = 32 };
+
+/* A zero point as the bits of an i32. */
+static uint64_t zero_point(const plan_call *call, uint32_t operand) {
+    uint8_t byte = (uint8_t)number(call, operand);
+    bool is_signed = operand == B_ZERO || call->type == HG_TYPE_I8;
+    return is_signed && byte >= 128 ? (uint32_t)byte - 256 : byte;
+}
+
+static uint64_t scale_bits(const plan_call *call) {
+    float scale = factor(call, A_SCALE) * factor(call, B_SCALE);
+    uint32_t bits;
+    scale = scale / factor(call, C_SCALE);
+    memcpy(&bits, &scale, sizeof bits);
+    return bits;
+}
+
+static void expand(const plan_call *call, plan_expansion *x) {
+    uint64_t m = number(call, M), n = number(call, N), ldb = row_of(call, LDB);
+    bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call);
+    if (m == 0 || n == 0) return;
+    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, ROWS, sums, bytes ? 0 : -128, bytes ? 255 : 127};
+    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 11);
+    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / ROWS + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+                     (plan_part[]){plan_part_of(call, A), plan_part_of(call, B), plan_part_of(call, C)},
+                     (uint64_t[]){m, n, number(call, K), row_of(call, LDA), transposed(call) ? 1 : ldb, transposed(call) ? ldb : 1,
+                                  row_of(call, LDC), zero_point(call, A_ZERO), zero_point(call, B_ZERO), zero_point(call, C_ZERO),
+                                  scale_bits(call)});
+}
+
+static plan_cost cost(const plan_call *call) {
+    uint64_t operations;
+    bool fits = hg_mul_u64(number(call, M), number(call, N), &operations) && hg_mul_u64(operations, number(call, K), &operations);
+    return (plan_cost){plan_call_bytes(call), fits ? operations : UINT64_MAX};
+}
+
+const plan_collective plan_collective_quantized_gemm = {
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
