@@ -189,7 +189,7 @@ static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
 
 /* The work of a layout, about: fma of a lane. */
 static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
-    enum { COPY = 16 }; /* what it takes to copy an element */
+    enum { COPY = 48 }; /* what it takes to copy an element */
     uint64_t steps = times(times(c->in_channels / c->groups, c->rows.kernel), c->columns.kernel);
     uint64_t chains = times(rounded(l->positions, lanes), l->joined ? 1 : c->batch);
     uint64_t elements = times(times(l->to_phase, times(l->row_phases, l->column_phases)), c->in_channels);
@@ -203,7 +203,11 @@ static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
     if (one_place && c->columns.stride == 1 && type == library_sum_type(type) && best.positions >= lanes) best.copied = false;
     if (c->batch > 1) {
         layout joined = lay_out(c, true, lanes);
-        if (work_of(c, &joined, lanes) < work_of(c, &best, lanes)) best = joined;
+        uint64_t work = work_of(c, &best, lanes);
+        /* A kernel that is larger than an image is better read once. */
+        if (best.copied && times(best.positions, c->groups) < times(c->out_channels, times(c->rows.kernel, c->columns.kernel)))
+            work = plus(work, work / 16);
+        if (work_of(c, &joined, lanes) < work) best = joined;
     }
     return best;
 }
@@ -224,40 +228,48 @@ static plan_part tail(plan_part part, uint64_t bytes) {
     return part;
 }
 
+/* What the texts divide by a number with: `quotient` in them, of numbers below MOST_DIVIDED. */
+enum { MOST_DIVIDED = 1 << 30 };
+static uint64_t part_of_one(uint64_t number) { return ((UINT64_C(1) << 63) - 1) / most_of(number, 1) + 1; }
+
 /* Sizes of elements, as constants of the texts. */
 static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type); }
 
 static plan_part copy_planes(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t lanes) {
-    enum { ROWS = 32 };
+    enum { ELEMENTS = 4096 }; /* of a block, about: its start is little beside them */
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
     uint64_t size = hg_type_size_bytes(sum), images = l->joined ? 1 : c->batch, count = times(times(l->to_channel, c->in_channels), images);
+    uint64_t rows = times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1), phases = times(l->row_phases, l->column_phases);
     plan_part planes = plan_scratch(x, plus(count, l->slack), size);
     void *zeros = x->failed ? NULL : hg_calloc((size_t)l->slack, (size_t)size);
-    if (!zeros) {
+    if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED) {
+        hg_free(zeros);
         x->failed = true;
         return planes;
     }
     plan_expand_write(x, tail(planes, count * size), zeros);
     hg_free(zeros);
+    bool pairs = type == HG_TYPE_F32 && c->columns.stride == 2;
     plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
-                                           (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1}, 2, 14);
-    plan_expand_grid(x, &key, (uint64_t[]){(l->rows - 1) / ROWS + 1, l->row_phases * l->column_phases, times(c->in_channels, c->batch)},
+                                           (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs}, 2,
+                                           16);
+    plan_expand_grid(x, &key, (uint64_t[]){rows / some + (rows % some != 0), pairs ? l->row_phases : phases, c->batch},
                      (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, (plan_part[]){part_of(call, INPUT), head(planes, count * size)},
                      (uint64_t[]){c->in_channels, c->rows.size, c->columns.size, c->rows.before, c->columns.before, c->rows.stride,
-                                  c->columns.stride, l->column_phases, l->rows, l->pitch, ROWS, l->to_image * size, l->to_channel * size,
-                                  l->to_phase * size});
+                                  c->columns.stride, l->column_phases, part_of_one(l->column_phases), l->rows, part_of_one(l->rows),
+                                  l->pitch, some, l->to_image * size, l->to_channel * size, l->to_phase * size});
     return planes;
 }
 
 static plan_part place_taps(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t steps,
                             uint64_t lanes) {
     hg_type type = (hg_type)call->type;
-    uint64_t size = hg_type_size_bytes(library_sum_type(type));
+    uint64_t size = hg_type_size_bytes(library_sum_type(type)), count = c->in_channels / c->groups;
     plan_part taps = plan_scratch(x, steps, sizeof(uint64_t));
     plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_TAPS, type, HG_OP_MOV,
                                            (int32_t[]){bytes_of(type), bytes_of(library_sum_type(type)), (int32_t)lanes}, 1, 11);
-    plan_expand_grid(x, &key, (uint64_t[]){(steps - 1) / lanes + 1, 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, &taps,
-                     (uint64_t[]){steps, c->rows.kernel, c->columns.kernel, c->rows.stride, c->columns.stride, c->rows.dilation,
+    plan_expand_grid(x, &key, (uint64_t[]){(count - 1) / lanes + 1, 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, &taps,
+                     (uint64_t[]){count, c->rows.kernel, c->columns.kernel, c->rows.stride, c->columns.stride, c->rows.dilation,
                                   c->columns.dilation, l->column_phases, l->pitch, l->to_channel * size, l->to_phase * size});
     return taps;
 }
@@ -294,11 +306,12 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (has_taps) parts[arrays++] = place_taps(call, x, &c, &l, steps, lanes);
     if (bias) parts[arrays++] = part_of(call, BIAS);
     parts[arrays++] = part_of(call, OUTPUT);
+    if (times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
     if (x->failed) return;
     int32_t tile = channels_of_tile(channels);
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
-        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 15);
+        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
     /* What a tile takes again stays near: all channels read the same input, all positions the same kernel. */
     bool by_position = times(l.positions, in_group) <= times(channels, steps);
     uint64_t across = (l.positions - 1) / lanes + 1, down = (channels - 1) / (uint64_t)tile + 1;
@@ -306,7 +319,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_expand_grid(x, &key,
                      (uint64_t[]){by_position ? across : down, by_position ? down : across, times(c.groups, l.joined ? 1 : c.batch)},
                      (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, parts,
-                     (uint64_t[]){steps, channels, c.groups, l.positions, l.pitch, c.columns.out,
+                     (uint64_t[]){steps, channels, c.groups, part_of_one(c.groups), l.positions, l.pitch, c.columns.out,
                                   times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out, l.rows, c.rows.out, plane * size,
                                   plane * c.in_channels * size, plane * in_group * size, image, image * c.out_channels, by_position});
 }
