@@ -197,6 +197,15 @@ static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
     return plus(times(times(chains, steps), c->out_channels), copies);
 }
 
+/* Whether all positions are calculated for some channels before the next ones: the planes stay near, and the kernel, which is larger, is read once.
+ * Else all channels for some positions. */
+static bool is_read_often(const convolution *c, const layout *l) {
+    enum { NEAR = 1 << 18 }; /* elements: a cache that a core has to itself */
+    uint64_t in_group = c->in_channels / c->groups, taps = times(c->rows.kernel, c->columns.kernel);
+    uint64_t planes = times(times(l->positions, times(l->row_phases, l->column_phases)), in_group);
+    return planes <= NEAR && planes <= times(times(c->out_channels / c->groups, in_group), taps);
+}
+
 static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
     layout best = lay_out(c, false, lanes);
     bool one_place = c->rows.out == 1 && c->rows.kernel == 1 && c->columns.kernel == 1 && c->columns.out == c->columns.size;
@@ -204,9 +213,7 @@ static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
     if (c->batch > 1) {
         layout joined = lay_out(c, true, lanes);
         uint64_t work = work_of(c, &best, lanes);
-        /* A kernel that is larger than an image is better read once. */
-        if (best.copied && times(best.positions, c->groups) < times(c->out_channels, times(c->rows.kernel, c->columns.kernel)))
-            work = plus(work, work / 16);
+        if (best.copied && is_read_often(c, &joined)) work = plus(work, work / 16); /* the kernel is read once, not for each image */
         if (work_of(c, &joined, lanes) < work) best = joined;
     }
     return best;
@@ -312,8 +319,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
-    /* What a tile takes again stays near: all channels read the same input, all positions the same kernel. */
-    bool by_position = times(l.positions, in_group) <= times(channels, steps);
+    bool by_position = is_read_often(&c, &l);
     uint64_t across = (l.positions - 1) / lanes + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
     plan_expand_grid(x, &key,
