@@ -1,8 +1,10 @@
-/* Runs many programs of one instruction, one after the other, for tests/tensor/run.py: batch IN OUT.
+/* Runs many programs of one instruction, one after the other, for tests/tensor/run.py: batch IN OUT [GUARD].
  *
  * IN, little-endian, for each program:  u32 bytes of the text, the text; u32 arrays, for each
  *     u8 bytes of the name, the name, u8 whether it comes back, u64 bytes, the data
- * OUT for each program:  u32 bytes of the message (0: it ran), the message; the data of each array that comes back, also where it did not run
+ * OUT for each program:  u32 bytes of the message (0: it ran), the message; the data of each array that comes back, also where it did not run; u8 whether
+ *     the bytes behind all arrays are as they were
+ * Behind each array lie GUARD bytes that are all ones, which a program neither writes nor (they are NaNs, and -1) uses.
  * The backend is the CPU with the settings of the environment. It must not know: what programs compute. */
 #include <hologram/hologram.h>
 
@@ -24,6 +26,10 @@ typedef struct array {
     const unsigned char *data;
     hg_buffer buffer;
 } array;
+
+enum { MOST_GUARD = 65536 };
+static uint64_t guard;
+static unsigned char ones[MOST_GUARD];
 
 static void die(const char *what) {
     fprintf(stderr, "tensor batch: %s\n", what);
@@ -58,42 +64,59 @@ static hg_status run(hg_backend *backend, const char *text, size_t length, array
     return status;
 }
 
+static void read_array(input *in, hg_backend *backend, array *a) {
+    size_t name = (size_t)number(in, 1);
+    memcpy(a->name, take(in, name), name);
+    a->back = number(in, 1) != 0;
+    a->bytes = number(in, 8);
+    a->data = take(in, a->bytes);
+    uint64_t bytes = a->bytes + guard;
+    unsigned char *data = malloc(bytes + 1);
+    if (!data) die("out of memory");
+    memcpy(data, a->data, a->bytes);
+    memcpy(data + a->bytes, ones, guard);
+    if (hg_backend_allocate_buffer(backend, bytes ? bytes : 1, &a->buffer) != HG_OK ||
+        (bytes && hg_backend_copy_to_buffer(backend, a->buffer, data, bytes) != HG_OK))
+        die(hg_last_error_text());
+    free(data);
+}
+
+/* The array's bytes after the run; false: those behind it were written. */
+static bool write_array(hg_backend *backend, array *a, FILE *out) {
+    uint64_t bytes = a->bytes + guard;
+    unsigned char *data = malloc(bytes + 1);
+    if (!data || (bytes && hg_backend_copy_from_buffer(backend, a->buffer, data, bytes) != HG_OK)) die("reading an array");
+    if (a->back) put(out, data, a->bytes);
+    bool kept = memcmp(data + a->bytes, ones, guard) == 0;
+    free(data);
+    if (hg_backend_free_buffer(backend, a->buffer) != HG_OK) die(hg_last_error_text());
+    return kept;
+}
+
 static void run_next(hg_backend *backend, input *in, FILE *out) {
     array a[MOST] = {0};
     size_t length = (size_t)number(in, 4);
     const char *text = (const char *)take(in, length);
     uint32_t count = (uint32_t)number(in, 4);
     if (count > MOST) die("too many arrays");
-    for (uint32_t i = 0; i < count; i++) {
-        size_t name = (size_t)number(in, 1);
-        memcpy(a[i].name, take(in, name), name);
-        a[i].back = number(in, 1) != 0;
-        a[i].bytes = number(in, 8);
-        a[i].data = take(in, a[i].bytes);
-        if (hg_backend_allocate_buffer(backend, a[i].bytes ? a[i].bytes : 1, &a[i].buffer) != HG_OK ||
-            (a[i].bytes && hg_backend_copy_to_buffer(backend, a[i].buffer, a[i].data, a[i].bytes) != HG_OK))
-            die(hg_last_error_text());
-    }
+    for (uint32_t i = 0; i < count; i++) read_array(in, backend, &a[i]);
     const char *message = run(backend, text, length, a, count) == HG_OK ? "" : hg_last_error_text();
     uint32_t size = (uint32_t)strlen(message);
     put(out, &size, 4);
     put(out, message, size);
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned char *data = a[i].back ? malloc(a[i].bytes + 1) : NULL;
-        if (a[i].back) {
-            if (!data || (a[i].bytes && hg_backend_copy_from_buffer(backend, a[i].buffer, data, a[i].bytes) != HG_OK))
-                die("reading an array");
-            put(out, data, a[i].bytes);
-        }
-        free(data);
-        if (hg_backend_free_buffer(backend, a[i].buffer) != HG_OK) die(hg_last_error_text());
-    }
+    unsigned char kept = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (!write_array(backend, &a[i], out)) kept = 0;
+    put(out, &kept, 1);
 }
 
 int main(int argc, char **argv) {
     hg_config config;
     hg_backend *backend = NULL;
-    if (argc != 3) die("expected IN OUT");
+    if (argc != 3 && argc != 4) die("expected IN OUT [GUARD]");
+    guard = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
+    if (guard > MOST_GUARD) die("expected at most 65536 bytes behind arrays");
+    memset(ones, 255, sizeof ones);
     FILE *f = fopen(argv[1], "rb"), *out = fopen(argv[2], "wb");
     if (!f || !out || fseek(f, 0, SEEK_END) != 0) die("opening the files");
     long size = ftell(f);
