@@ -1069,6 +1069,55 @@ static inline hg_builder *hg_build_mixed_precision_gemm(hg_builder *builder, hg_
                            operands.ldc, operands.bias, operands.activation};
     return hg_builder_add(builder, 0x143, type, HG_TYPE_COUNT, args, 15);
 }
+/** Operands of hg_build_attention by name. */
+typedef struct hg_attention_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg query; /**< hg_array or hg_addr_... */
+    hg_arg key; /**< hg_array or hg_addr_... */
+    hg_arg value; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg heads; /**< hg_count or hg_count_reg */
+    hg_arg seq_len; /**< hg_count or hg_count_reg */
+    hg_arg head_dim; /**< hg_count or hg_count_reg */
+    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg causal; /**< hg_flag; left out: false */
+    hg_arg mask; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg mask_strides; /**< hg_tuple_of counts; left out: () */
+    hg_arg scale; /**< hg_imm_...; left out: 0 */
+} hg_attention_operands;
+/** output = softmax(scale query key^T + mask) value of each batch and head; query and output are [batch, heads, seq_len, head_dim], key and value [batch, kv_heads, kv_len, head_dim] */
+static inline hg_builder *hg_build_attention(hg_builder *builder, hg_type type, hg_attention_operands operands) {
+    const hg_arg args[] = {operands.output, operands.query, operands.key, operands.value, operands.batch, operands.heads,
+                           operands.seq_len, operands.head_dim, operands.kv_heads, operands.kv_len, operands.causal, operands.mask,
+                           operands.mask_strides, operands.scale};
+    return hg_builder_add(builder, 0x126, type, HG_TYPE_COUNT, args, 14);
+}
+/** Operands of hg_build_flash_attention by name. */
+typedef struct hg_flash_attention_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg query; /**< hg_array or hg_addr_... */
+    hg_arg key; /**< hg_array or hg_addr_... */
+    hg_arg value; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg heads; /**< hg_count or hg_count_reg */
+    hg_arg seq_len; /**< hg_count or hg_count_reg */
+    hg_arg head_dim; /**< hg_count or hg_count_reg */
+    hg_arg block_size; /**< hg_count or hg_count_reg */
+    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg causal; /**< hg_flag; left out: false */
+    hg_arg mask; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg mask_strides; /**< hg_tuple_of counts; left out: () */
+    hg_arg scale; /**< hg_imm_...; left out: 0 */
+} hg_flash_attention_operands;
+/** attention; block_size, at least 1, is a hint and changes no bit */
+static inline hg_builder *hg_build_flash_attention(hg_builder *builder, hg_type type, hg_flash_attention_operands operands) {
+    const hg_arg args[] = {operands.output, operands.query, operands.key, operands.value, operands.batch, operands.heads,
+                           operands.seq_len, operands.head_dim, operands.block_size, operands.kv_heads, operands.kv_len, operands.causal,
+                           operands.mask, operands.mask_strides, operands.scale};
+    return hg_builder_add(builder, 0x144, type, HG_TYPE_COUNT, args, 15);
+}
 
 #ifdef __cplusplus
 }

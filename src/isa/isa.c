@@ -123,6 +123,13 @@
 #define SIG_CONV2D {OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), SIZE("height"), \
                     SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride"), TUPLE("padding"), TUPLE_OR("dilation", "(1, 1)"), \
                     SIZE_OR("groups", "1"), TUPLE_OR("padding_end", "()"), INPUT_OR_NONE("bias"), OPERATION_OR("activation", HG_R_MAP, "identity")}
+
+/* Attention. */
+#define ATTENTION_FIRST OUTPUT("output"), INPUT("query"), INPUT("key"), INPUT("value"), SIZE("batch"), SIZE("heads"), SIZE("seq_len"), SIZE("head_dim")
+#define ATTENTION_END SIZE_OR("kv_heads", "0"), SIZE_OR("kv_len", "0"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask"), TUPLE_OR("mask_strides", "()"), \
+                      FACTOR_F64_OR("scale", "0")
+#define SIG_ATTENTION {ATTENTION_FIRST, ATTENTION_END}
+#define SIG_FLASH_ATTENTION {ATTENTION_FIRST, SIZE("block_size"), ATTENTION_END}
 /* clang-format on */
 
 enum {

@@ -195,7 +195,8 @@ class Softmax(Operation):
 
 
 class Attention(Operation):
-    """softmax(q k^T scale + mask) v of each head. Bound: the scores' errors as a product's; e^ of them; a weighted mean of the values."""
+    """softmax(q k^T scale + mask) v of each head. What a causal query does not see counts for nothing, NaN neither; one that sees no key gets NaN.
+    Bound: the scores' errors as a product's; e^ of them; a weighted mean of the values."""
 
     required = ("output", "query", "key", "value", "batch", "heads", "seq_len", "head_dim")
     optional = {"kv_heads": 0, "kv_len": 0, "causal": False, "mask": False, "mask_strides": (), "scale": 0.0}
@@ -230,14 +231,20 @@ class Attention(Operation):
             if o["mask"]:
                 s = s + self.mask
                 off = off + u * np.where(np.isfinite(self.mask), np.abs(self.mask), 0)
+            seen = np.ones(s.shape[-2:], bool)
             if o["causal"]:
                 n, m = s.shape[-2:]
-                s = np.where(np.arange(m) > np.arange(n)[:, None] + (m - n), -np.inf, s)
+                seen = np.arange(m) <= np.arange(n)[:, None] + (m - n)
+                s, off = np.where(seen, s, -np.inf), np.where(seen, off, 0)
             largest = s.max(-1, keepdims=True)
             e = np.exp(s - largest)
             weights = e / e.sum(-1, keepdims=True)
-            away = np.where(weights > 0, np.abs(s - largest), 0)
-            value = np.einsum("bhij,bhjd->bhid", weights, v)
+            away, off = np.where(weights > 0, np.abs(s - largest), 0), np.where(weights > 0, off, 0)
+            if seen.all() or np.isfinite(v).all():
+                value = np.einsum("bhij,bhjd->bhid", weights, v)
+            else:
+                value = np.where(seen[..., None] | ~seen.any(-1)[:, None, None], weights[..., None] * v[:, :, None], 0).sum(3)
+                v = np.where(np.isfinite(v), v, 0)
             part = off + u * away + off.max(-1, keepdims=True)
             part = part + (weights * part).sum(-1, keepdims=True) + u * (s.shape[-1] / 4 + 24)
             bound = np.einsum("bhij,bhjd->bhid", weights * part, np.abs(v))
