@@ -132,10 +132,24 @@ static void ranges(plan_call *call) {
 
 /* ---- the expansion ---- */
 
+static uint64_t least_of(uint64_t x, uint64_t y) { return x < y ? x : y; }
+static uint64_t most_of(uint64_t x, uint64_t y) { return x < y ? y : x; }
+static uint64_t rounded(uint64_t x, uint64_t step) { return times(x / step + (x % step != 0), step); }
+
 /* Lanes of a block: two registers of vectors; neighbouring positions. No bit depends on it, nor on the channels of a tile. */
 static uint64_t lanes_of(hg_type type) { return type == HG_TYPE_F64 ? 16 : 32; }
 
-static int32_t channels_of_tile(uint64_t channels) { return channels >= 5 ? 8 : channels >= 3 ? 4 : (int32_t)channels; }
+/* Half as many where the last tile would be nearly empty. */
+static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
+    uint64_t half = lanes / 2;
+    return times(rounded(positions, half), 20) <= times(rounded(positions, lanes), 19) ? half : lanes;
+}
+
+/* Output channels of a tile. More for few lanes, but where rows of the kernel, `bytes` long, would fall on the same places of a cache. */
+static int32_t channels_of_tile(uint64_t channels, bool few_lanes, uint64_t bytes) {
+    if (few_lanes && channels >= 16 && (bytes <= 1024 || bytes % 2048 != 0)) return 16;
+    return channels >= 5 ? 8 : channels >= 3 ? 4 : (int32_t)channels;
+}
 
 /* Planes of the input, and positions in them. Bytes between what a tile reads, positions between what it writes. */
 typedef struct layout {
@@ -155,10 +169,6 @@ static void merge_rows(convolution *c) {
     c->columns.size = c->columns.out = times(y->size, x->size);
     c->rows.size = c->rows.out = 1;
 }
-
-static uint64_t least_of(uint64_t x, uint64_t y) { return x < y ? x : y; }
-static uint64_t most_of(uint64_t x, uint64_t y) { return x < y ? y : x; }
-static uint64_t rounded(uint64_t x, uint64_t step) { return times(x / step + (x % step != 0), step); }
 
 /* Without a stride the zeros behind a row (an image) are those in front of the next one, if they are few. */
 enum { FEW = 16 };
@@ -191,7 +201,7 @@ static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
 static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
     enum { COPY = 48 }; /* what it takes to copy an element */
     uint64_t steps = times(times(c->in_channels / c->groups, c->rows.kernel), c->columns.kernel);
-    uint64_t chains = times(rounded(l->positions, lanes), l->joined ? 1 : c->batch);
+    uint64_t chains = times(rounded(l->positions, lanes_of_tile(l->positions, lanes)), l->joined ? 1 : c->batch);
     uint64_t elements = times(times(l->to_phase, times(l->row_phases, l->column_phases)), c->in_channels);
     uint64_t copies = l->copied ? times(times(elements, l->joined ? 1 : c->batch), COPY) : 0;
     return plus(times(times(chains, steps), c->out_channels), copies);
@@ -315,16 +325,17 @@ static void expand(const plan_call *call, plan_expansion *x) {
     parts[arrays++] = part_of(call, OUTPUT);
     if (times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
     if (x->failed) return;
-    int32_t tile = channels_of_tile(channels);
+    uint64_t in_tile = lanes_of_tile(l.positions, lanes);
+    int32_t tile = channels_of_tile(channels, in_tile < lanes, times(steps, size));
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
-        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
+        (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)in_tile, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
     bool by_position = is_read_often(&c, &l);
-    uint64_t across = (l.positions - 1) / lanes + 1, down = (channels - 1) / (uint64_t)tile + 1;
+    uint64_t across = (l.positions - 1) / in_tile + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
     plan_expand_grid(x, &key,
                      (uint64_t[]){by_position ? across : down, by_position ? down : across, times(c.groups, l.joined ? 1 : c.batch)},
-                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, parts,
+                     (uint32_t[]){(uint32_t)in_tile, 1, 1}, 0, parts,
                      (uint64_t[]){steps, channels, c.groups, part_of_one(c.groups), l.positions, l.pitch, c.columns.out,
                                   times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out, l.rows, c.rows.out, plane * size,
                                   plane * c.in_channels * size, plane * in_group * size, image, image * c.out_channels, by_position});
