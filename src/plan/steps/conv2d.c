@@ -58,6 +58,7 @@ static axis axis_of(const plan_call *call, uint32_t direction) {
               .dilation = plan_number(call, DILATION, direction)};
     a.after = call->operands[PADDING_END].count ? plan_number(call, PADDING_END, direction) : a.before;
     a.out = (padded(&a) - reach(&a)) / a.stride + 1;
+    if (a.out == 1) a.stride = 1;
     return a;
 }
 
@@ -259,7 +260,7 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
     uint64_t rows = times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1), phases = times(l->row_phases, l->column_phases);
     plan_part planes = plan_scratch(x, plus(count, l->slack), size);
     void *zeros = x->failed ? NULL : hg_calloc((size_t)l->slack, (size_t)size);
-    if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED) {
+    if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || padded(&c->columns) >= MOST_DIVIDED) {
         hg_free(zeros);
         x->failed = true;
         return planes;
@@ -267,6 +268,7 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
     plan_expand_write(x, tail(planes, count * size), zeros);
     hg_free(zeros);
     bool pairs = type == HG_TYPE_F32 && c->columns.stride == 2;
+    lanes = pairs ? lanes / 2 : lanes_of_tile(l->pitch, lanes);
     plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
                                            (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs}, 2,
                                            16);
