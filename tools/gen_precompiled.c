@@ -6,14 +6,24 @@
 #include "emit/emit.h"
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"
-#include "plan/plan.h"
+#include "plan/steps/steps.h"
 #include "vector/vector.h"
 #include <hologram/operators.h>
+#include <hologram/program.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = HG_OPERATOR_COUNT };
+/* Whole-array instructions: those kernels of their expansions that are library programs. */
+static const char *const STEPS[] = {
+    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
+    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true",
+    "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
+    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=r5, in_channels=64, out_channels=64, height=56, width=56, kernel_h=3, kernel_w=3, "
+    "stride=(1, 1), padding=(1, 1)",
+};
+
+enum { MOST_OF_STEP = 8, MOST = HG_OPERATOR_COUNT + MOST_OF_STEP * (int)(sizeof STEPS / sizeof *STEPS) };
 
 typedef struct carried {
     const char *name;
@@ -27,8 +37,8 @@ static const carried LEVELS[] = {
 static const carried *level;
 
 typedef struct made {
-    hg_program *program;
-    hg_plan *plan;
+    const hg_program *program;
+    hg_plan *plan; /* NULL: a library program */
     kir_module *low;
     vec_kernel *form;
     hg_text text; /* of its kernel, without names */
@@ -43,6 +53,12 @@ static bool is_wanted(const char *operation) {
     for (size_t i = 0; level->operations[i]; i++)
         if (strcmp(level->operations[i], operation) == 0) return true;
     return false;
+}
+
+/* Blocks that are shorter than a turn take turns of their length (cpu/compiled.c). */
+static hg_status form_of(made *m) {
+    uint32_t row = m->low->program->block[0], lanes = row && row < level->lanes ? row : level->lanes;
+    return lanes < level->lanes ? HG_OK : vec_form(m->low, &(vec_options){.lanes = level->lanes, .blocks = m->plan == NULL}, &m->form);
 }
 
 static hg_status lower(made *m) {
@@ -60,7 +76,7 @@ static hg_status lower(made *m) {
     }
     if (m->plan->kernels.count != 1 || m->plan->steps.count) return hg_fail(HG_ERROR_INTERNAL, "'%s' is not one kernel", m->program->name);
     HG_TRY(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m->plan->kernels.data[0].module, &m->low));
-    return vec_form(m->low, &(vec_options){.lanes = level->lanes}, &m->form);
+    return form_of(m);
 }
 
 /* Kernels of signed and unsigned integers, and of elements that are only moved, are the same. */
@@ -79,10 +95,9 @@ static hg_status find_same(made *m) {
     return HG_OK;
 }
 
-static hg_status make(const hg_operator *row) {
-    made *m = &all[count];
-    HG_TRY(hg_operator_program(row, &m->program));
-    HG_TRY(lower(m));
+/* Keeps it, where it has a form. */
+static hg_status keep(made *m) {
+    if (!m->form) return HG_OK;
     HG_TRY(find_same(m));
     HG_TRY(vec_verify(m->form));
     snprintf(m->name, sizeof m->name, "p%u_%s", (unsigned)count, m->program->name);
@@ -90,11 +105,69 @@ static hg_status make(const hg_operator *row) {
     return HG_OK;
 }
 
+static hg_status make(const hg_operator *row) {
+    made *m = &all[count];
+    hg_program *program = NULL;
+    HG_TRY(hg_operator_program(row, &program));
+    m->program = program;
+    HG_TRY(lower(m));
+    return keep(m);
+}
+
+/* ---- whole-array instructions ---- */
+
+static bool is_new(const kir_module *m) {
+    for (uint32_t i = 0; i < count; i++)
+        if (memcmp(all[i].program->hash, m->program->hash, sizeof m->program->hash) == 0) return false;
+    return true;
+}
+
+static hg_status make_kernel(const plan_kernel_key *key) {
+    made *m = &all[count];
+    kir_caps caps;
+    vec_caps(&caps);
+    kir_module *module = key->make(key);
+    if (!module) return HG_ERROR_INTERNAL;
+    if (!module->unchecked || !is_new(module)) {
+        kir_module_destroy(module);
+        return HG_OK;
+    }
+    m->program = module->program; /* the module stays */
+    HG_TRY(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, module, &m->low));
+    HG_TRY(form_of(m));
+    return keep(m);
+}
+
+static hg_status make_step(const char *instruction) {
+    char text[1024];
+    hg_program *program = NULL;
+    hg_cfg *cfg = NULL;
+    kir_module *module = NULL;
+    hg_plan *plan = NULL;
+    plan_expansion x = {0};
+    plan_problem problem = {.found = false};
+    snprintf(text, sizeof text,
+             ".atlas 1\n.program step\n.param r1 x buffer f32 inout\n.param r2 y buffer f32 in\n.param r3 z buffer f32 in\n"
+             ".param r4 w buffer f32 in\n.param r5 n u64\n    %s\n",
+             instruction);
+    HG_TRY(hg_program_assemble(text, strlen(text), NULL, &program));
+    HG_TRY(hg_verify(program, NULL, NULL, &cfg));
+    HG_TRY(kir_pipeline_run(&(kir_compilation){.program = cfg}, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
+    HG_TRY(plan_build(module, PLAN_READS_INPUTS, &plan));
+    HG_TRY(plan_expand_example(plan, &plan->steps.data[0], &x, &problem));
+    if (problem.found) return hg_fail(HG_ERROR_INTERNAL, "%s: %s", instruction, problem.message);
+    hg_status status = HG_OK;
+    for (uint64_t i = 0; i < x.actions.count && status == HG_OK; i++)
+        if (x.actions.data[i].kind == PLAN_LAUNCH) status = make_kernel(&x.actions.data[i].key);
+    plan_expansion_free(&x);
+    return status; /* the rest ends with the process */
+}
+
 static void add_row(hg_text *out, const made *m) {
     hg_text_addf(out, "    {{");
     for (int i = 0; i < 32; i++) hg_text_addf(out, i ? ", %u" : "%u", (unsigned)m->program->hash[i]);
-    hg_text_addf(out, "}, %u, %u, %s, %s},\n", (unsigned)m->low->inputs.count, (unsigned)m->low->slots.count,
-                 m->form->blocks ? "true" : "false", m->same ? m->same->name : m->name);
+    hg_text_addf(out, "}, %u, %u, %s, %s, %s},\n", (unsigned)m->low->inputs.count, (unsigned)m->low->slots.count,
+                 m->form->blocks ? "true" : "false", m->low->unchecked ? "true" : "false", m->same ? m->same->name : m->name);
 }
 
 static hg_status print(hg_text *out) {
@@ -130,6 +203,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; hg_operator_at(i) && status == HG_OK; i++)
         if (is_wanted(hg_operator_at(i)->operation)) status = make(hg_operator_at(i));
+    for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++) status = make_step(STEPS[i]);
     if (status == HG_OK) status = print(&out);
     FILE *f = status == HG_OK ? fopen(argv[2], "w") : NULL;
     bool good = f && fwrite(out.data, 1, out.length, f) == out.length;

@@ -73,5 +73,6 @@ void kir_copy_head(kir_builder *b, const kir_module *from) {
     to->uses_shared = from->uses_shared;
     to->uses_class = from->uses_class;
     to->relaxed = from->relaxed;
+    to->unchecked = from->unchecked;
     to->program = from->program;
 }

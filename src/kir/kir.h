@@ -331,6 +331,7 @@ typedef struct kir_module {
     HG_VEC(kir_slot) slots; /* set by kir_provenance */
     bool has_open;          /* some access has slot KIR_OPEN */
     bool uses_barrier, uses_shared, uses_class, has_step, relaxed;
+    bool unchecked;                           /* kir_build_options */
     const struct hg_program *program;         /* for comments and fault texts; may be NULL; borrowed */
     struct hg_program *owned_program;         /* released with the module; NULL: none */
     uint64_t made, most;                      /* operations made in it; builders fail when they are more than most (0: no bound) */

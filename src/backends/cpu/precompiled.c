@@ -17,6 +17,7 @@ static bool attach(const cpu_precompiled_list *list, const kir_module *m, tile_k
     for (uint32_t i = 0; i < list->count; i++) {
         const cpu_precompiled *row = &list->rows[i];
         if (memcmp(row->program, m->program->hash, sizeof row->program) != 0) continue;
+        if (row->unchecked != m->unchecked) continue;
         return row->inputs == m->inputs.count && row->slots == m->slots.count && !counts_steps(m) &&
                tile_kernel_attach(kernel, &(tile_native){.run = row->run, .lanes = list->lanes, .blocks = row->blocks});
     }

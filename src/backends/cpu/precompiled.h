@@ -1,4 +1,4 @@
-/* Kernels of the operator table that the library carries as native code, for those that have no compiler yet and for first launches.
+/* Kernels of the operator table and of whole-array instructions that the library carries as native code, for those that have no compiler yet and for first launches.
  * Must not know: how the code was made. */
 #ifndef HG_BACKENDS_CPU_PRECOMPILED_H
 #define HG_BACKENDS_CPU_PRECOMPILED_H
@@ -7,9 +7,9 @@
 
 struct hgv_launch;
 typedef struct cpu_precompiled {
-    uint8_t program[32]; /* its hash: the program is this one kernel */
+    uint8_t program[32]; /* its hash: the program is this one kernel; unchecked: of the library, lowered for collectives */
     uint32_t inputs, slots;
-    bool blocks;
+    bool blocks, unchecked;
     void (*run)(struct hgv_launch *launch, uint64_t begin, uint64_t end);
 } cpu_precompiled;
 typedef struct cpu_precompiled_list {

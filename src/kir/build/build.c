@@ -144,7 +144,7 @@ static hg_status build_module(build *x, const kir_build_options *options) {
     x->module->relaxed = (x->program->flags & 1) != 0;
     x->max_steps = options ? options->max_steps : 0;
     x->trace = options && options->trace;
-    x->unchecked = options && options->unchecked;
+    x->unchecked = x->module->unchecked = options && options->unchecked;
     if (x->trace) x->module->most = 0; /* a wide result is traced in many parts */
     bool is_input[256];
     if (!add_inputs(x, is_input)) return hg_fail_memory();
