@@ -42,8 +42,10 @@ void vec_form_split_if(former *x, kir_value *v) {
 
 /* Whether what lanes say decides in the loop: a block without lanes would not find out. */
 static bool asks_lanes(const kir_value *loop) {
-    for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0]))
+    for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0])) {
         if (v->op == KIR_IF && fact_of(v)->split && fact_of(v->args[0])->low) return true;
+        if ((v->op == KIR_RETURN || v->op == KIR_EXIT) && !fact_of(v->parent->owner)->split) return true;
+    }
     return false;
 }
 

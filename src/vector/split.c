@@ -1,6 +1,6 @@
 /* Kernels of blocks: what is the block's, and what is a turn's.
  *
- * Branches and loops that hold a barrier, and jumps out of such loops, are *split*: the block takes them as one. A value is the block's if it is the same in all
+ * Branches and loops that hold a barrier, and jumps out of such loops, returns too where the block takes them as one, are *split*: the block takes them as one. A value is the block's if it is the same in all
  * its lanes and made of nothing but such values; all others are *low*.
  * Requires: shapes, for what is low. */
 #include "vector/form_internal.h"
@@ -9,14 +9,29 @@ static void split_owners(const kir_value *v, const kir_value *until) {
     for (const kir_value *o = v->parent->owner; o && o != until; o = o->parent->owner) fact_of(o)->split = true;
 }
 
+/* What is around a return that all lanes of the block come to together, in a loop that the block takes as one: there it ends the loop. NULL: it is no such return. */
+static const kir_value *split_around_return(const kir_value *v) {
+    const kir_value *o = v->parent->owner, *loop = kir_loop_around(v);
+    if (!loop || !fact_of(loop)->split) return NULL;
+    while (!fact_of(o)->split) {
+        if (o->args[0]->uniformity < KIR_BLOCK_UNIFORM) return NULL;
+        o = o->parent->owner;
+    }
+    return o;
+}
+
 void vec_find_split(former *x) {
     const kir_region *body = x->m->functions->body;
     for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
         if (v->op == KIR_BARRIER) split_owners(v, NULL);
     for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
-        if (v->op != KIR_BREAK && v->op != KIR_CONTINUE) continue;
-        const kir_value *loop = kir_loop_around(v);
-        if (fact_of(loop)->split) split_owners(v, loop);
+        if (v->op == KIR_BREAK || v->op == KIR_CONTINUE) {
+            const kir_value *loop = kir_loop_around(v);
+            if (fact_of(loop)->split) split_owners(v, loop);
+        } else if (v->op == KIR_RETURN || v->op == KIR_EXIT) {
+            const kir_value *until = split_around_return(v);
+            if (until) split_owners(v, until);
+        }
     }
 }
 
