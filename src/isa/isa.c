@@ -123,6 +123,20 @@
 #define SIG_CONV2D {OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), SIZE("height"), \
                     SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride"), TUPLE("padding"), TUPLE_OR("dilation", "(1, 1)"), \
                     SIZE_OR("groups", "1"), TUPLE_OR("padding_end", "()"), INPUT_OR_NONE("bias"), OPERATION_OR("activation", HG_R_MAP, "identity")}
+/* Norms and what goes along rows. */
+#define ROWS SIZE_OR("rows", "1"), SIZE_OR("ld", "0")
+#define FUSION OPERATION_OR("activation", HG_R_MAP, "identity")
+#define NORM_ARRAYS OUTPUT("output"), INPUT("input"), INPUT("gamma"), INPUT("beta")
+#define SIG_SOFTMAX {OUTPUT("output"), INPUT("input"), SIZE("n"), ROWS}
+#define SIG_LAYER_NORM {NORM_ARRAYS, SIZE("n"), FACTOR("eps"), ROWS}
+#define SIG_BATCH_NORM {NORM_ARRAYS, INPUT("mean"), INPUT("variance"), SIZE("batch"), SIZE("channels"), SIZE("spatial"), FACTOR("eps"), FUSION}
+#define SIG_GROUP_NORM {NORM_ARRAYS, SIZE("batch"), SIZE("channels"), SIZE("groups"), SIZE("spatial"), FACTOR("eps"), FUSION}
+#define SIG_LAYER_SCALE {OUTPUT("output"), INPUT("input"), INPUT("scale"), SIZE("n"), SIZE_OR("rows", "1")}
+#define SIG_ROPE {OUTPUT("output"), INPUT("input"), INPUT("freqs"), SIZE("batch"), SIZE("seq_len"), SIZE("heads"), SIZE("head_dim"), \
+                  SIZE_OR("position", "0"), FLAG_OR("halves", "false")}
+#define SIG_KV_CACHE_UPDATE {INOUT("cache"), INPUT("new_kv"), SIZE("position"), SIZE("batch"), SIZE("heads"), SIZE("head_dim"), SIZE_OR("seq_len", "1")}
+#define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), TUPLE("devices")}
+#define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), TUPLE("devices")}
 
 /* Attention. */
 #define ATTENTION_FIRST OUTPUT("output"), INPUT("query"), INPUT("key"), INPUT("value"), SIZE("batch"), SIZE("heads"), SIZE("seq_len"), SIZE("head_dim")

@@ -1,0 +1,76 @@
+/* layer_norm and group_norm: the library program rows.atlas, norm. */
+#include "plan/steps/rows.h"
+
+typedef struct norm {
+    plan_rows rows;
+    uint64_t groups, channels, spatial; /* of a batch, of a group, of a channel */
+} norm;
+
+static norm norm_of(const plan_call *call) {
+    norm p = {.groups = 1, .spatial = 1};
+    if (call->op == HG_OP_LAYER_NORM) {
+        p.rows = plan_named_rows(call);
+        return p;
+    }
+    p.groups = plan_named(call, "groups");
+    p.channels = p.groups ? plan_named(call, "channels") / p.groups : 0;
+    p.spatial = plan_named(call, "spatial");
+    p.rows.count = plan_times(plan_named(call, "batch"), p.groups);
+    p.rows.n = p.rows.stride = plan_times(p.channels, p.spatial);
+    return p;
+}
+
+static void check(const plan_call *call, plan_problem *problem) {
+    if (call->op == HG_OP_LAYER_NORM) {
+        plan_check_row_stride(call, problem);
+        return;
+    }
+    uint64_t groups = plan_named(call, "groups"), channels = plan_named(call, "channels");
+    if (groups == 0)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "groups"), "0, at least 1 expected");
+    else if (channels % groups)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "groups"),
+                    "num_channels (%llu) must be divisible by num_groups (%llu)", (unsigned long long)channels, (unsigned long long)groups);
+}
+
+static void ranges(plan_call *call) {
+    norm p = norm_of(call);
+    uint64_t parameters = call->op == HG_OP_LAYER_NORM ? p.rows.n : plan_named(call, "channels");
+    plan_shape_rows(call, "output", &p.rows);
+    plan_shape_rows(call, "input", &p.rows);
+    plan_shape_line(call, "gamma", parameters);
+    plan_shape_line(call, "beta", parameters);
+}
+
+enum { SHORT_ROW = 256, TOGETHER = 4 };
+
+static void expand(const plan_call *call, plan_expansion *x) {
+    norm p = norm_of(call);
+    hg_type type = (hg_type)call->type;
+    uint64_t size = hg_type_size_bytes(library_sum_type(type));
+    bool of_group = call->op == HG_OP_GROUP_NORM;
+    if (p.rows.n == 0) return;
+    plan_expand_rows(x, &(plan_row_program){
+                            .id = LIBRARY_ROWS_NORM,
+                            .type = type,
+                            .fn = of_group ? call->fn : HG_OP_MOV,
+                            .rows = p.rows.count,
+                            .at_once = p.rows.n <= SHORT_ROW && !of_group ? TOGETHER : 1,
+                            .shared_bytes = 64 * size,
+                            .constants = (int32_t[]){(int32_t)size, of_group && p.spatial > 1, of_group, of_group && call->fn != HG_OP_MOV},
+                            .constant_count = 4,
+                            .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"),
+                                                   plan_part_named(call, "beta"), plan_part_named(call, "output")},
+                            .part_count = 4,
+                            .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups, p.channels, p.spatial},
+                            .value_count = 6});
+}
+
+/* A sum; a difference, a square, a sum; a difference, two products and a sum. */
+static plan_cost cost(const plan_call *call) {
+    norm p = norm_of(call);
+    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(p.rows.count, p.rows.n), 8)};
+}
+
+const plan_collective plan_collective_norm = {
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME};

@@ -1,0 +1,65 @@
+#include "plan/steps/rows.h"
+#include <string.h>
+
+uint64_t plan_named(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
+
+plan_part plan_part_named(const plan_call *call, const char *name) {
+    return plan_whole(call, (uint32_t)(plan_array_of(call, plan_operand_named(call, name)) - call->arrays));
+}
+
+uint64_t plan_times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
+}
+
+/* ---- shapes ---- */
+
+plan_rows plan_named_rows(const plan_call *call) {
+    plan_rows rows = {.count = plan_named(call, "rows"), .n = plan_named(call, "n"), .stride = plan_named(call, "ld")};
+    if (rows.stride == 0) rows.stride = rows.n;
+    return rows;
+}
+
+void plan_check_row_stride(const plan_call *call, plan_problem *problem) {
+    plan_rows rows = plan_named_rows(call);
+    if (rows.stride < rows.n)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "ld"),
+                    "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
+                    (unsigned long long)rows.stride, (unsigned long long)rows.n);
+}
+
+void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *rows) {
+    int64_t stride = rows->stride > INT64_MAX ? INT64_MAX : (int64_t)rows->stride;
+    plan_array_strides(plan_array_of(call, plan_operand_named(call, name)), 2, (const uint64_t[]){rows->count, rows->n},
+                       (const int64_t[]){stride, 1});
+}
+
+void plan_shape_line(const plan_call *call, const char *name, uint64_t count) {
+    plan_array_shape(plan_array_of(call, plan_operand_named(call, name)), 1, &count);
+}
+
+/* ---- launches ---- */
+
+enum { LANES = 32, ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16 };
+
+static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t first, uint64_t end, uint32_t at_once) {
+    int32_t constants[LIBRARY_MOST_CONSTANTS];
+    uint64_t values[MOST_VALUES], step = (end - first) / ENOUGH_BLOCKS / at_once * at_once;
+    if (first == end) return;
+    step = step > MOST_ROWS ? MOST_ROWS : step < at_once ? at_once : step;
+    memcpy(constants, p->constants, p->constant_count * sizeof *constants);
+    constants[p->constant_count] = (int32_t)at_once;
+    values[0] = first;
+    values[1] = end;
+    values[2] = step;
+    memcpy(values + 3, p->values, p->value_count * sizeof *values);
+    plan_kernel_key key = plan_library_key(p->id, p->type, p->fn, constants, (uint8_t)p->part_count, (uint8_t)(p->value_count + 3));
+    plan_expand_grid(x, &key, (uint64_t[]){(end - first - 1) / step + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, p->shared_bytes * at_once,
+                     p->parts, values);
+}
+
+void plan_expand_rows(plan_expansion *x, const plan_row_program *p) {
+    uint64_t together = p->rows / p->at_once * p->at_once;
+    expand_some(x, p, 0, together, p->at_once);
+    expand_some(x, p, together, p->rows, 1);
+}

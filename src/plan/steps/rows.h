@@ -1,0 +1,43 @@
+/* What collectives on rows share: arrays of rows, and how many of them a block takes.
+ * Must not know: what is done to a row. */
+#ifndef HG_PLAN_ROWS_H
+#define HG_PLAN_ROWS_H
+
+#include "plan/steps/steps.h"
+
+/* Rows of n elements, `stride` elements from one to the next. */
+typedef struct plan_rows {
+    uint64_t count, n, stride;
+} plan_rows;
+
+/* The first number of an operand; the array of one. */
+uint64_t plan_named(const plan_call *call, const char *name);
+plan_part plan_part_named(const plan_call *call, const char *name);
+/* UINT64_MAX where the product is larger: no memory is as large. */
+uint64_t plan_times(uint64_t x, uint64_t y);
+/* From operands rows, n and ld, 0: no gap. */
+plan_rows plan_named_rows(const plan_call *call);
+void plan_check_row_stride(const plan_call *call, plan_problem *problem);
+void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *rows);
+/* An array of `count` elements without gaps. */
+void plan_shape_line(const plan_call *call, const char *name, uint64_t count);
+
+/* Launches of a library program whose constants end with R, the rows that a block takes at once, and whose values begin with the launch's first
+ * row, the one behind its last, and the rows of a block, a multiple of R. Rows that are no multiple of R have a launch with R = 1. */
+typedef struct plan_row_program {
+    library_id id;
+    hg_type type;
+    uint16_t fn;
+    uint64_t rows;
+    uint32_t at_once;      /* R */
+    uint64_t shared_bytes; /* of a block for each of the R */
+    const int32_t *constants;
+    uint32_t constant_count; /* without R */
+    const plan_part *parts;
+    uint32_t part_count;
+    const uint64_t *values;
+    uint32_t value_count; /* without the three */
+} plan_row_program;
+void plan_expand_rows(plan_expansion *x, const plan_row_program *p);
+
+#endif
