@@ -1033,6 +1033,20 @@ static inline hg_builder *hg_build_softmax(hg_builder *builder, hg_type type, hg
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld};
     return hg_builder_add(builder, 0x125, type, HG_TYPE_COUNT, args, 5);
 }
+/** Operands of hg_build_fft by name. */
+typedef struct hg_fft_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg input; /**< hg_array or hg_addr_... */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg inverse; /**< hg_flag */
+    hg_arg batch; /**< hg_count or hg_count_reg; left out: 1 */
+    hg_arg real; /**< hg_flag; left out: false */
+} hg_fft_operands;
+/** discrete Fourier transforms of a batch of n complex numbers each, re and im side by side; the inverse is divided by n; real: n real numbers to n/2 + 1 complex ones, and back */
+static inline hg_builder *hg_build_fft(hg_builder *builder, hg_type type, hg_fft_operands operands) {
+    const hg_arg args[] = {operands.output, operands.input, operands.n, operands.inverse, operands.batch, operands.real};
+    return hg_builder_add(builder, 0x127, type, HG_TYPE_COUNT, args, 6);
+}
 /** Operands of hg_build_mixed_precision_gemm by name. */
 typedef struct hg_mixed_precision_gemm_operands {
     hg_arg c; /**< hg_array or hg_addr_... */

@@ -144,6 +144,8 @@
                       FACTOR_F64_OR("scale", "0")
 #define SIG_ATTENTION {ATTENTION_FIRST, ATTENTION_END}
 #define SIG_FLASH_ATTENTION {ATTENTION_FIRST, SIZE("block_size"), ATTENTION_END}
+
+#define SIG_FFT {OUTPUT("output"), INPUT("input"), SIZE("n"), FLAG("inverse"), SIZE_OR("batch", "1"), FLAG_OR("real", "false")}
 /* clang-format on */
 
 enum {

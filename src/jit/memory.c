@@ -469,10 +469,34 @@ static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef 
     return stored ? NULL : jit_load(p, jit_vector(p, type), values);
 }
 
+/* Every second element from `first` on, of all lanes: real parts of complex numbers, say. Two rows, of which the second one ends with the last element, and what is
+ * wanted of them; stores are under a mask, as what lies between is not theirs. */
+static LLVMValueRef every_second(jit_printer *p, LLVMValueRef stored, LLVMTypeRef type, uint32_t bytes, LLVMValueRef first) {
+    LLVMTypeRef row = jit_vector(p, type);
+    LLVMValueRef places[2][64], masks[64];
+    if (stored) {
+        for (uint32_t i = 0; i < p->lanes; i++) {
+            places[0][i] = jit_u32(p, i / 2);
+            places[1][i] = jit_u32(p, p->lanes / 2 + i / 2);
+            masks[i] = truth(p, i % 2 == 0);
+        }
+        for (uint32_t k = 0; k < 2; k++) {
+            LLVMValueRef spread = LLVMBuildShuffleVector(p->b, stored, LLVMGetPoison(row), LLVMConstVector(places[k], p->lanes), "");
+            masked_store(p, spread, bytes, jit_field(p, first, (uint64_t)k * p->lanes * bytes), LLVMConstVector(masks, p->lanes));
+        }
+        return NULL;
+    }
+    for (uint32_t i = 0; i < p->lanes; i++) places[0][i] = jit_u32(p, 2 * i < p->lanes ? 2 * i : 2 * i + 1);
+    LLVMValueRef low = jit_load(p, row, first), high = jit_load(p, row, jit_field(p, first, (uint64_t)(p->lanes - 1) * bytes));
+    return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places[0], p->lanes), "");
+}
+
 /* Places as far apart, of all lanes: an address and numbers. Cheaper than a gather, which is made of loads as well. */
 static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMTypeRef type = jit_scalar(p, stored ? v->args[vec_place_args(v)]->type : v->type);
     LLVMValueRef first = address(p, v), made = LLVMGetPoison(jit_vector(p, type));
+    if (v->u.mem.stride == 2 * (int64_t)v->u.mem.bytes && p->lanes % 2 == 0 && has_masked_rows(p, v->u.mem.bytes))
+        return every_second(p, stored, type, v->u.mem.bytes, first);
     for (uint32_t i = 0; i < p->lanes; i++) {
         LLVMValueRef at = jit_field(p, first, (uint64_t)v->u.mem.stride * i), lane = jit_u64(p, i);
         if (stored)
@@ -481,6 +505,95 @@ static LLVMValueRef strided(jit_printer *p, const vec_value *v, LLVMValueRef sto
             made = LLVMBuildInsertElement(p->b, made, jit_load(p, type, at), lane, "");
     }
     return stored ? NULL : made;
+}
+
+/* Loads or stores of neighbouring elements one after another: a lane's are a stretch of memory, which begins where that of the lane before ends or
+ * behind it. */
+enum { LONGEST_STRETCH = 32 };
+
+/* How many from v on make one; 0: none. A part of a row is one only where lanes leave nothing between them. */
+static uint32_t stretch_of(jit_printer *p, const vec_value *v) {
+    uint32_t count = 1, most = 1, bytes = v->u.mem.bytes;
+    const vec_value *w = v->next;
+    if (v->u.mem.open || v->u.mem.reach != VEC_REACH_STRIDE || !jit_is_all(p, v->mask) || v->u.mem.stride <= 0) return 0;
+    for (; count < LONGEST_STRETCH && w && w->op == v->op && is_same_place(v, w) && w->u.mem.bytes == bytes; w = w->next)
+        if (w->u.mem.disp != v->u.mem.disp + (int64_t)count++ * bytes) break;
+    for (uint64_t stride = (uint64_t)v->u.mem.stride; most * 2 <= count && most * 2 * bytes <= stride;) most *= 2;
+    return most > 1 && (most >= p->lanes || (uint64_t)most * bytes == (uint64_t)v->u.mem.stride) ? most : 0;
+}
+
+/* Row k of a stretch, whose lanes have `count` elements each. */
+static LLVMValueRef stretch_row(jit_printer *p, const vec_value *v, LLVMValueRef first, uint32_t count, uint32_t k) {
+    uint32_t each = count < p->lanes ? 1 : count / p->lanes, row = p->lanes * v->u.mem.bytes;
+    uint64_t stride = count < p->lanes ? row : (uint64_t)v->u.mem.stride;
+    return jit_field(p, first, k / each * stride + (uint64_t)(k % each) * row);
+}
+
+/* Elements of two vectors by their numbers, those of the second behind those of the first. */
+static LLVMValueRef pick(jit_printer *p, LLVMValueRef a, LLVMValueRef b, const uint32_t *numbers) {
+    LLVMValueRef places[64];
+    for (uint32_t i = 0; i < p->lanes; i++) places[i] = jit_u32(p, numbers[i]);
+    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, p->lanes), "");
+}
+
+/* Of a and b in turn: lanes of the first half, or of the second. */
+static LLVMValueRef zip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool second) {
+    uint32_t numbers[64];
+    for (uint32_t i = 0; i < p->lanes; i++) numbers[i] = i / 2 + (second ? p->lanes / 2 : 0) + (i % 2 ? p->lanes : 0);
+    return pick(p, a, b, numbers);
+}
+
+/* Those of a and then of b with even numbers, or with odd ones. */
+static LLVMValueRef unzip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool odd) {
+    uint32_t numbers[64];
+    for (uint32_t i = 0; i < p->lanes; i++) numbers[i] = 2 * i + odd;
+    return pick(p, a, b, numbers);
+}
+
+/* Vectors of the lanes' elements become rows: in each round half as many, twice as long. */
+static void store_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
+    LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
+    const vec_value *w = v;
+    for (uint32_t d = 0; d < count; d++, w = w->next) rows[d] = jit_each(p, w->args[vec_place_args(w)]);
+    for (uint32_t left = count / 2, parts = 1; left; left /= 2, parts *= 2) {
+        for (uint32_t i = 0; i < left * parts; i++) {
+            made[2 * i] = zip(p, rows[i], rows[left * parts + i], false);
+            made[2 * i + 1] = zip(p, rows[i], rows[left * parts + i], true);
+        }
+        memcpy(rows, made, count * sizeof *rows);
+    }
+    for (uint32_t k = 0; k < count; k++) jit_store(p, rows[k], stretch_row(p, v, first, count, k));
+}
+
+/* The same backwards. */
+static void load_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
+    LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
+    const vec_value *w = v;
+    for (uint32_t k = 0; k < count; k++) rows[k] = jit_load(p, jit_type_of(p, v), stretch_row(p, v, first, count, k));
+    for (uint32_t left = 1, parts = count / 2; parts; left *= 2, parts /= 2) {
+        for (uint32_t i = 0; i < left * parts; i++) {
+            made[i] = unzip(p, rows[2 * i], rows[2 * i + 1], false);
+            made[left * parts + i] = unzip(p, rows[2 * i], rows[2 * i + 1], true);
+        }
+        memcpy(rows, made, count * sizeof *rows);
+    }
+    for (uint32_t d = 0; d < count; d++, w = w->next) jit_define(p, w, rows[d]);
+}
+
+/* Whether the access is done with a stretch that it is in. */
+static bool is_in_stretch(jit_printer *p, const vec_value *v) {
+    uint32_t count = p->in_stretch ? 0 : stretch_of(p, v);
+    if (p->in_stretch) {
+        p->in_stretch--;
+        return true;
+    }
+    if (!count) return false;
+    if (v->op == VEC_LOAD)
+        load_stretch(p, v, count);
+    else
+        store_stretch(p, v, count);
+    p->in_stretch = count - 1;
+    return true;
 }
 
 static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
@@ -495,6 +608,7 @@ static LLVMValueRef each_lane(jit_printer *p, const vec_value *v, LLVMValueRef s
 }
 
 static void load(jit_printer *p, const vec_value *v) {
+    if (is_in_stretch(p, v)) return;
     if (v->u.mem.reach == VEC_REACH_ONE)
         jit_define(p, v, load_one(p, v));
     else
@@ -503,6 +617,7 @@ static void load(jit_printer *p, const vec_value *v) {
 
 static void store(jit_printer *p, const vec_value *v) {
     const vec_value *stored = v->args[vec_place_args(v)];
+    if (is_in_stretch(p, v)) return;
     if (v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.open)
         store_one(p, v, stored);
     else if (v->u.mem.reach == VEC_REACH_ROW)

@@ -144,6 +144,7 @@ ref_next ref_collective(ref_machine *m, uint32_t instruction) {
     case HG_OP_SPARSE_GEMM: return ref_sparse_gemm(m, lane, inst);
     case HG_OP_TENSOR_CONTRACT: return ref_tensor_contract(m, lane, inst);
     case HG_OP_QUANTIZED_GEMM: return ref_quantized_gemm(m, lane, inst);
+    case HG_OP_FFT: return ref_fft(m, lane, inst);
     case HG_OP_BAR_GRID: memset(m->shared, 0, m->block_count * m->launch.shared); return NEXT_FOLLOWING;
     case HG_OP_REDUCE_ADD_MEM: next = reduce(m, lane, inst, HG_OPNAME_SUM, 2, result); break;
     case HG_OP_REDUCE_MIN_MEM: next = reduce(m, lane, inst, HG_OPNAME_MIN, 2, result); break;

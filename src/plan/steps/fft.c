@@ -1,0 +1,256 @@
+/* fft: the library programs of fft.atlas. Lengths of powers of two are passes (Stockham) of radices that follow from the length alone; other
+ * lengths are convolutions by them (Bluestein). Real numbers are transformed as complex ones. Large batches go in pieces, so that what is between
+ * two passes stays in a cache; no bit depends on that. */
+#include "base/compat.h"
+#include "plan/steps/steps.h"
+#include <string.h>
+
+enum { OUTPUT, INPUT, N, INVERSE, BATCH, REAL };
+
+static uint64_t times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX; /* no memory is as large */
+}
+
+static bool is_power(uint64_t n) { return (n & (n - 1)) == 0; }
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* ---- shapes ---- */
+
+/* Squares of indices are calculated in 64 bits. */
+static const uint64_t MOST_OTHER = UINT64_C(1) << 31;
+
+static void check(const plan_call *call, plan_problem *problem) {
+    uint64_t n = plan_number(call, N, 0);
+    if (n == 0) plan_refuse(call, problem, KIR_FAULT_DOMAIN, N, "0 numbers, at least 1 expected");
+    if (!is_power(n) && n > MOST_OTHER)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, N, "%llu, a power of two or at most %llu expected", (unsigned long long)n,
+                    (unsigned long long)MOST_OTHER);
+}
+
+static void ranges(plan_call *call) {
+    uint64_t n = plan_number(call, N, 0), batch = plan_number(call, BATCH, 0);
+    bool inverse = plan_number(call, INVERSE, 0), real = plan_number(call, REAL, 0);
+    for (uint32_t operand = OUTPUT; operand <= INPUT; operand++) {
+        bool numbers = real && (operand == INPUT) != inverse;
+        plan_array_shape(plan_array_of(call, operand), numbers ? 2 : 3, (const uint64_t[]){batch, real && !numbers ? n / 2 + 1 : n, 2});
+    }
+}
+
+/* ---- the expansion ---- */
+
+enum {
+    W = 16,           /* lanes of a block */
+    SHORT = 128,      /* longest transform of which lanes have one each, */
+    WHOLE = 4096,     /* and of which a block has one */
+    PIECE = 1 << 16,  /* numbers of a batch that are transformed together */
+    MOST_BLOCKS = 64, /* of short transforms; each has its own memory */
+    UNITS = 64,       /* butterflies of a lane in a block of a long transform */
+    ELEMENTS = 256,   /* lanes of a block that does each element by itself */
+    MOST_PASSES = 16
+};
+
+typedef struct transform {
+    plan_expansion *x;
+    hg_type type;
+    uint64_t size;                 /* of a real number, in bytes */
+    uint64_t n, m, piece;          /* m: the power of two; piece: transforms at a time */
+    plan_part circle, rows, work;  /* of m */
+    plan_part chirp, filter, a, b; /* where m is not n */
+} transform;
+
+static plan_kernel_key program(const transform *t, library_id id, int32_t first, int32_t second, uint8_t arrays, uint8_t values) {
+    return plan_library_key(id, t->type, HG_OP_MOV, (int32_t[]){t->type == HG_TYPE_F64, first, second}, arrays, values);
+}
+
+/* Radices of the passes behind the first one, which is 16; returns how many. */
+static uint32_t find_radices(uint64_t n, uint32_t *radices) {
+    uint32_t bits = hg_ctz64(n / 16), count = 0;
+    for (uint32_t left = (bits + 3) / 4; left; left--) {
+        uint32_t of = (bits + left - 1) / left;
+        radices[count++] = 1u << of;
+        bits -= of;
+    }
+    return count;
+}
+
+static uint64_t bits_of(const transform *t, double x) {
+    float narrow = (float)x;
+    uint64_t bits = 0;
+    if (t->type == HG_TYPE_F64)
+        memcpy(&bits, &x, sizeof x);
+    else
+        memcpy(&bits, &narrow, sizeof narrow);
+    return bits;
+}
+
+static uint64_t sign_of(const transform *t, bool inverse) { return bits_of(t, inverse ? -1 : 1); }
+
+/* Each element of `count` transforms of `length` by itself. */
+static void each_element(const transform *t, const plan_kernel_key *key, uint64_t length, uint64_t count, const plan_part *parts,
+                         const uint64_t *values) {
+    plan_expand_grid(t->x, key, (uint64_t[]){(length - 1) / ELEMENTS + 1, count, 1}, (uint32_t[]){ELEMENTS, 1, 1}, 0, parts, values);
+}
+
+/* ---- powers of two ---- */
+
+static void make_circle(transform *t, uint64_t count) {
+    plan_kernel_key key = program(t, LIBRARY_FFT_CIRCLE, 0, 0, 1, 1);
+    t->circle = plan_scratch(t->x, 2 * count, t->size);
+    plan_expand_launch(t->x, &key, count, ELEMENTS, 0, &t->circle, &count);
+}
+
+static void make_tables(transform *t) {
+    plan_kernel_key key = program(t, LIBRARY_FFT_ROWS, 0, 0, 1, 1);
+    if (t->m <= 16) return;
+    if (t->m <= SHORT) {
+        make_circle(t, t->m);
+        t->work = plan_scratch(t->x, MOST_BLOCKS * 2 * W * t->m, t->size);
+        return;
+    }
+    make_circle(t, t->m / W);
+    t->rows = plan_scratch(t->x, 2 * W * 16, t->size);
+    plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
+    t->work = plan_scratch(t->x, times(2 * t->piece, t->m), t->size);
+}
+
+static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
+    bool one = t->m <= 16;
+    uint64_t lanes = least(count, W), groups = (count - 1) / lanes + 1;
+    plan_kernel_key key = program(t, LIBRARY_FFT_SHORT,
+                                  (int32_t)(one           ? t->m
+                                            : t->m == 128 ? 16
+                                                          : 8),
+                                  (int32_t)(one          ? 0
+                                            : t->m == 32 ? 4
+                                                         : 8),
+                                  one ? 2 : 4, 5);
+    plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
+                     (plan_part[]){from, to, t->work, t->circle},
+                     (uint64_t[]){count, groups, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
+}
+
+static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
+    uint32_t radices[MOST_PASSES], passes = find_radices(t->m, radices);
+    plan_kernel_key key = program(t, LIBRARY_FFT_WHOLE, (int32_t)radices[0], passes > 1 ? (int32_t)radices[1] : 0, 5, 3);
+    plan_expand_grid(t->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){W, 1, 1}, 0, (plan_part[]){from, to, t->work, t->circle, t->rows},
+                     (uint64_t[]){sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
+}
+
+static void expand_long(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
+    uint32_t radices[MOST_PASSES], left = find_radices(t->m, radices);
+    uint64_t s = 16, per = least(t->m / (16 * W), W);
+    plan_part at = left % 2 ? t->work : to;
+    plan_kernel_key first = program(t, LIBRARY_FFT_FIRST, 0, 0, 4, 3);
+    plan_expand_grid(t->x, &first, (uint64_t[]){t->m / (16 * W) / per, 1, count}, (uint32_t[]){W, 1, 1}, 0,
+                     (plan_part[]){from, at, t->circle, t->rows}, (uint64_t[]){t->m, sign_of(t, inverse), per});
+    for (uint32_t i = 0; left--; i++) {
+        plan_kernel_key key = program(t, LIBRARY_FFT_PASS, (int32_t)radices[i], left == 0, 3, 6);
+        uint64_t behind = t->m / s / radices[i], groups = s / W, qs = least(groups, UNITS), ps = least(behind, UNITS / qs);
+        plan_part next = left % 2 ? t->work : to;
+        plan_expand_grid(t->x, &key, (uint64_t[]){groups / qs, behind / ps, count}, (uint32_t[]){W, 1, 1}, 0,
+                         (plan_part[]){at, next, t->circle},
+                         (uint64_t[]){t->m, s, ps, qs, bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
+        at = next;
+        s *= radices[i];
+    }
+}
+
+static void expand_power(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
+    if (t->m <= SHORT)
+        expand_short(t, from, to, count, inverse, scale);
+    else if (t->m <= WHOLE)
+        expand_whole(t, from, to, count, inverse, scale);
+    else
+        expand_long(t, from, to, count, inverse, scale);
+}
+
+/* ---- any length ---- */
+
+static void make_filter(transform *t) {
+    plan_kernel_key chirp = program(t, LIBRARY_FFT_CHIRP, 0, 0, 1, 1), filter = program(t, LIBRARY_FFT_FILTER, 0, 0, 2, 2);
+    uint64_t numbers = times(2 * t->piece, t->m);
+    t->chirp = plan_scratch(t->x, 2 * t->n, t->size);
+    t->filter = plan_scratch(t->x, 2 * t->m, t->size);
+    t->a = plan_scratch(t->x, numbers, t->size);
+    t->b = plan_scratch(t->x, numbers, t->size);
+    plan_expand_launch(t->x, &chirp, t->n, ELEMENTS, 0, &t->chirp, &t->n);
+    plan_expand_launch(t->x, &filter, t->m, ELEMENTS, 0, (plan_part[]){t->chirp, t->a}, (uint64_t[]){t->n, t->m});
+    expand_power(t, t->a, t->filter, 1, false, 1);
+}
+
+static void expand_any(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
+    plan_kernel_key chirped = program(t, LIBRARY_FFT_CHIRPED, 0, 0, 3, 3), convolved = program(t, LIBRARY_FFT_CONVOLVED, 0, 0, 2, 1),
+                    unchirped = program(t, LIBRARY_FFT_UNCHIRPED, 0, 0, 3, 4);
+    each_element(t, &chirped, t->m, count, (plan_part[]){from, t->chirp, t->a}, (uint64_t[]){t->n, t->m, sign_of(t, inverse)});
+    expand_power(t, t->a, t->b, count, false, 1);
+    each_element(t, &convolved, t->m, count, (plan_part[]){t->b, t->filter}, &t->m);
+    expand_power(t, t->b, t->a, count, true, 1.0 / (double)t->m);
+    each_element(t, &unchirped, t->n, count, (plan_part[]){t->a, t->chirp, to},
+                 (uint64_t[]){t->n, t->m, bits_of(t, inverse ? (double)t->n : 1), bits_of(t, inverse ? -(double)t->n : 1)});
+}
+
+static void expand_complex(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
+    if (t->m == t->n)
+        expand_power(t, from, to, count, inverse, inverse ? 1.0 / (double)t->n : 1);
+    else
+        expand_any(t, from, to, count, inverse);
+}
+
+/* ---- the call ---- */
+
+static transform make_transform(const plan_call *call, plan_expansion *x) {
+    transform t = {.x = x, .type = (hg_type)call->type, .size = hg_type_size_bytes((hg_type)call->type), .n = plan_number(call, N, 0)};
+    t.m = t.n;
+    if (!is_power(t.n))
+        for (t.m = 1; t.m < 2 * t.n - 1;) t.m *= 2;
+    t.piece = least(plan_number(call, BATCH, 0), t.m < PIECE ? PIECE / t.m : 1);
+    make_tables(&t);
+    if (t.m != t.n) make_filter(&t);
+    return t;
+}
+
+/* Those from `first` on of an array's transforms, of `numbers` real numbers each. */
+static plan_part piece_of(const transform *t, plan_part all, uint64_t numbers, uint64_t first, uint64_t count) {
+    all.offset += first * numbers * t->size;
+    all.bytes = count * numbers * t->size;
+    return all;
+}
+
+static void expand_real(const transform *t, plan_part full, plan_part result, plan_part from, plan_part to, uint64_t count, bool inverse) {
+    uint64_t half = t->n / 2 + 1;
+    plan_kernel_key before = program(t, inverse ? LIBRARY_FFT_HERMITIAN : LIBRARY_FFT_COMPLEXES, 0, 0, 2, inverse ? 2 : 1),
+                    behind = program(t, inverse ? LIBRARY_FFT_REALS : LIBRARY_FFT_HALF, 0, 0, 2, inverse ? 1 : 2);
+    each_element(t, &before, t->n, count, (plan_part[]){from, full}, (uint64_t[]){t->n, half});
+    expand_complex(t, full, result, count, inverse);
+    each_element(t, &behind, inverse ? t->n : half, count, (plan_part[]){result, to}, (uint64_t[]){t->n, half});
+}
+
+static void expand(const plan_call *call, plan_expansion *x) {
+    uint64_t batch = plan_number(call, BATCH, 0), n = plan_number(call, N, 0);
+    bool inverse = plan_number(call, INVERSE, 0), real = plan_number(call, REAL, 0);
+    plan_part to = plan_whole(call, 0), from = plan_whole(call, 1), full = {0}, result = {0};
+    if (batch == 0) return;
+    transform t = make_transform(call, x);
+    uint64_t in = real && !inverse ? n : real ? n / 2 * 2 + 2 : 2 * n, out = real && inverse ? n : real ? n / 2 * 2 + 2 : 2 * n;
+    if (real) {
+        full = plan_scratch(x, times(2 * t.piece, n), t.size);
+        result = plan_scratch(x, times(2 * t.piece, n), t.size);
+    }
+    for (uint64_t first = 0, count; first < batch && !x->failed; first += count) {
+        count = least(t.piece, batch - first);
+        plan_part source = piece_of(&t, from, in, first, count), target = piece_of(&t, to, out, first, count);
+        if (real)
+            expand_real(&t, full, result, source, target, count, inverse);
+        else
+            expand_complex(&t, source, target, count, inverse);
+    }
+}
+
+static plan_cost cost(const plan_call *call) {
+    uint64_t n = plan_number(call, N, 0);
+    return (plan_cost){plan_call_bytes(call), times(times(plan_number(call, BATCH, 0), n), 5 * (64 - hg_clz64(n)))};
+}
+
+const plan_collective plan_collective_fft = {
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
