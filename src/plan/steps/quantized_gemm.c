@@ -1,4 +1,4 @@
-/* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas. The factor of all sums is worked out here, in f32, as the
+/* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas, by floats: PART products add up to less than 2^24. The factor of all sums is worked out here, in f32, as the
  * row of isa.def says: a_scale * b_scale, rounded, and that divided by c_scale, rounded. */
 #include "plan/steps/steps.h"
 #include <string.h>
@@ -6,6 +6,11 @@
 enum { C, A, B, A_SCALE, B_SCALE, C_SCALE, M, N, K, A_ZERO, B_ZERO, C_ZERO, SUMS, TRANS_B, LDA, LDB, LDC };
 
 static uint64_t number(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
+/* What no memory has is UINT64_MAX. */
+static uint64_t times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
+}
 static bool transposed(const plan_call *call) { return number(call, TRANS_B) != 0; }
 static bool wants_sums(const plan_call *call) { return number(call, SUMS) != 0; }
 
@@ -54,7 +59,7 @@ static void ranges(plan_call *call) {
 
 /* ---- the expansion ---- */
 
-enum { ROWS = 8, LANES = 32 };
+enum { ROWS = 8, LANES = 32, PART = 256, PIECE = 256, STEPS = 64 };
 
 /* A zero point as the bits of an i32. */
 static uint64_t zero_point(const plan_call *call, uint32_t operand) {
@@ -71,23 +76,46 @@ static uint64_t scale_bits(const plan_call *call) {
     return bits;
 }
 
+/* a - a_zero as floats, row after row without a gap. */
+static plan_part rows_of_a(const plan_call *call, plan_expansion *x) {
+    uint64_t m = number(call, M), k = number(call, K);
+    plan_part rows = plan_scratch(x, m, times(k, sizeof(float)));
+    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_ROWS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){PIECE}, 2, 3);
+    x->work = times(m, k);
+    if (k)
+        plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / PIECE + 1, m, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+                         (plan_part[]){plan_part_of(call, A), rows}, (uint64_t[]){k, row_of(call, LDA), zero_point(call, A_ZERO)});
+    return rows;
+}
+
+/* b - b_zero as floats, in panels of LANES columns. */
+static plan_part panels_of_b(const plan_call *call, plan_expansion *x) {
+    uint64_t n = number(call, N), k = number(call, K), ldb = row_of(call, LDB), panel = (n - 1) / LANES + 1;
+    plan_part panels = plan_scratch(x, times(panel, LANES), times(k, sizeof(float)));
+    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_PANELS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){STEPS}, 2, 5);
+    x->work = times(n, k);
+    if (k)
+        plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / STEPS + 1, panel, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+                         (plan_part[]){plan_part_of(call, B), panels},
+                         (uint64_t[]){n, k, transposed(call) ? 1 : ldb, transposed(call) ? ldb : 1, zero_point(call, B_ZERO)});
+    return panels;
+}
+
 static void expand(const plan_call *call, plan_expansion *x) {
-    uint64_t m = number(call, M), n = number(call, N), ldb = row_of(call, LDB);
+    uint64_t m = number(call, M), n = number(call, N), k = number(call, K);
     bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call);
     if (m == 0 || n == 0) return;
-    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, ROWS, sums, bytes ? 0 : -128, bytes ? 255 : 127};
-    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 11);
+    plan_part a = rows_of_a(call, x), b = panels_of_b(call, x);
+    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, PART, ROWS, sums, bytes ? 0 : -128, bytes ? 255 : 127};
+    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 6);
+    x->work = times(times(m, n), k);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / ROWS + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
-                     (plan_part[]){plan_part_of(call, A), plan_part_of(call, B), plan_part_of(call, C)},
-                     (uint64_t[]){m, n, number(call, K), row_of(call, LDA), transposed(call) ? 1 : ldb, transposed(call) ? ldb : 1,
-                                  row_of(call, LDC), zero_point(call, A_ZERO), zero_point(call, B_ZERO), zero_point(call, C_ZERO),
-                                  scale_bits(call)});
+                     (plan_part[]){a, b, plan_part_of(call, C)},
+                     (uint64_t[]){m, n, k, row_of(call, LDC), zero_point(call, C_ZERO), scale_bits(call)});
 }
 
 static plan_cost cost(const plan_call *call) {
-    uint64_t operations;
-    bool fits = hg_mul_u64(number(call, M), number(call, N), &operations) && hg_mul_u64(operations, number(call, K), &operations);
-    return (plan_cost){plan_call_bytes(call), fits ? operations : UINT64_MAX};
+    return (plan_cost){plan_call_bytes(call), times(times(number(call, M), number(call, N)), number(call, K))};
 }
 
 const plan_collective plan_collective_quantized_gemm = {

@@ -163,7 +163,18 @@ static kir_module *make_check(const plan_kernel_key *key) {
 
 /* ---- launches ---- */
 
-enum { LANES = 32, TILES = 4 };
+enum { LANES = 32, TILES = 4, SOME = 32 };
+
+static uint64_t times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
+}
+
+/* How many entries a has; where nobody says it, some of each row. */
+static uint64_t entries_of(const plan_call *call) {
+    uint64_t given = number(call, NNZ), k = number(call, K);
+    return given ? given : times(number(call, M), k < SOME ? k : SOME);
+}
 
 /* Rows that a block has: blocks enough for many threads, and none of a few operations only. */
 static uint64_t rows_of_a_block(uint64_t rows) {
@@ -177,6 +188,7 @@ static void product(const plan_call *call, plan_expansion *x, plan_part bad, uin
     plan_part parts[] = {plan_part_of(call, VALUES), plan_part_of(call, INDICES), plan_part_of(call, PTR), plan_part_of(call, B), bad,
                          plan_part_of(call, C)};
     const uint64_t values[] = {m, from + columns, row_of(call, LDB), row_of(call, LDC), step, from};
+    x->work = times(entries_of(call), columns);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / step + 1, (columns - 1) / wide + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, parts, values);
 }
 
@@ -194,12 +206,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (n > whole) product(call, x, bad, whole, n - whole, 1);
 }
 
-/* Of the entries as far as they are known; else as many as a has places. */
 static plan_cost cost(const plan_call *call) {
-    uint64_t operations = 0, entries = number(call, NNZ);
-    if (!entries && !hg_mul_u64(number(call, M), number(call, K), &entries)) entries = UINT64_MAX;
-    if (!hg_mul_u64(entries, number(call, N), &operations) || !hg_mul_u64(operations, 2, &operations)) operations = UINT64_MAX;
-    return (plan_cost){plan_call_bytes(call), operations};
+    return (plan_cost){plan_call_bytes(call), times(times(2, entries_of(call)), number(call, N))};
 }
 
 const plan_collective plan_collective_sparse_gemm = {

@@ -160,6 +160,7 @@ static plan_part permute(const plan_call *call, plan_expansion *x, plan_part fro
     }
     plan_part to = plan_scratch(x, blocks * all.extent[last], hg_type_size_bytes((hg_type)call->type));
     plan_kernel_key key = plan_library_key(LIBRARY_CONTRACT_PERMUTE, (hg_type)call->type, HG_OP_MOV, (int32_t[]){PIECE}, 2, PERMUTE_VALUES);
+    x->work = times(blocks, all.extent[last]);
     plan_expand_grid(x, &key, (uint64_t[]){(all.extent[last] - 1) / PIECE + 1, blocks, 1}, (uint32_t[]){LANES, 1, 1}, 0,
                      (plan_part[]){from, to}, values);
     return to;
