@@ -137,7 +137,8 @@ static uint64_t stride_of(const axes *x) { return x->count ? x->stride[0] : 1; }
 
 /* ---- the expansion ---- */
 
-enum { LANES = 32, PIECE = 256, ONE = 0x3F800000 }; /* ONE: bits of 1.0 as f32 */
+enum { LANES = 32, PIECE = 256, STEPS = 64, LEAST_ROWS = 8 }; /* LEAST_ROWS: of a matrix, so that its product is no slower than a copy */
+enum { ONE = 0x3F800000 };                                    /* bits of 1.0 as f32 */
 enum { PERMUTE_OUTER = 7, PERMUTE_VALUES = 2 + 2 * (PERMUTE_OUTER - 1) + 1 };
 
 /* The array with its axes in that order, in scratch memory. */
@@ -159,11 +160,32 @@ static plan_part permute(const plan_call *call, plan_expansion *x, plan_part fro
         values[2 + 2 * i + (i + 1 < PERMUTE_OUTER)] = stride;
     }
     plan_part to = plan_scratch(x, blocks * all.extent[last], hg_type_size_bytes((hg_type)call->type));
-    plan_kernel_key key = plan_library_key(LIBRARY_CONTRACT_PERMUTE, (hg_type)call->type, HG_OP_MOV, (int32_t[]){PIECE}, 2, PERMUTE_VALUES);
+    plan_kernel_key key = plan_library_key(LIBRARY_CONTRACT_PERMUTE, (hg_type)call->type, HG_OP_MOV, (int32_t[]){PIECE, STEPS}, 2,
+                                           PERMUTE_VALUES);
+    uint64_t next = all.extent[last - 1];
     x->work = times(blocks, all.extent[last]);
-    plan_expand_grid(x, &key, (uint64_t[]){(all.extent[last] - 1) / PIECE + 1, blocks, 1}, (uint32_t[]){LANES, 1, 1}, 0,
-                     (plan_part[]){from, to}, values);
+    plan_expand_grid(x, &key, (uint64_t[]){(all.extent[last] - 1) / PIECE + 1, blocks / next, (next - 1) / STEPS + 1},
+                     (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){from, to}, values);
     return to;
+}
+
+/* How the product reads a: where it lies, as a matrix or several, or a copy. */
+static void find_a(const plan_call *call, plan_expansion *x, const operand *a, plan_product *p) {
+    bool several = a->free.count == 2 && a->paired.count <= 1 && a->free.extent[1] >= LEAST_ROWS;
+    p->a_row = a->free.count ? a->free.stride[several] : 1;
+    p->a_column = stride_of(&a->paired);
+    if (several) {
+        p->batch = a->free.extent[0];
+        p->a_batch = a->free.stride[0];
+        p->m = a->free.extent[1];
+        p->c_batch = p->m * p->n;
+    } else if (a->columns && !is_matrix(a)) {
+        /* what is next to each other stays so */
+        bool columns_last = a->paired.count && a->paired.stride[a->paired.count - 1] == 1;
+        p->a = columns_last ? permute(call, x, p->a, &a->free, &a->paired) : permute(call, x, p->a, &a->paired, &a->free);
+        p->a_row = columns_last ? a->columns : 1;
+        p->a_column = columns_last ? 1 : a->rows;
+    }
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {
@@ -182,17 +204,9 @@ static void expand(const plan_call *call, plan_expansion *x) {
                       .c = plan_part_of(call, OUTPUT),
                       .c_row = b.rows};
     if (a.rows == 0 || b.rows == 0) return;
-    p.a_row = stride_of(&a.free);
-    p.a_column = stride_of(&a.paired);
     p.b_row = stride_of(&b.paired);
     p.b_column = stride_of(&b.free);
-    if (a.columns && !is_matrix(&a)) {
-        /* what is next to each other stays so */
-        bool columns_last = a.paired.count && a.paired.stride[a.paired.count - 1] == 1;
-        p.a = columns_last ? permute(call, x, p.a, &a.free, &a.paired) : permute(call, x, p.a, &a.paired, &a.free);
-        p.a_row = columns_last ? a.columns : 1;
-        p.a_column = columns_last ? 1 : a.rows;
-    }
+    find_a(call, x, &a, &p);
     if (b.columns && !is_matrix(&b)) {
         p.b = permute(call, x, p.b, &b.paired, &b.free);
         p.b_row = b.rows;
