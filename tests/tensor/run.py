@@ -105,14 +105,18 @@ class Case:
         bits = {name: one_nan(x, kinds.get(name, p.type)).tobytes() for name, x in results.items()}
         if self.first is None or way in LOOSE:
             self.first = self.first or (way, bits)
-            found = self.wrong(results)
+            found = self.wrong(results, way in LOOSE and self.skips_padding())
             checks.check(not found, f"{p.where}: {way}: {found}\n    {self.command}")
         else:
             differs = [name for name in bits if bits[name] != self.first[1][name]]
             checks.check(not differs, f"{p.where}: other bits of {', '.join(differs)} by {way} than by {self.first[0]}\n    {self.command}")
 
-    def wrong(self, results):
-        """What of the results is not within its bound; empty: nothing."""
+    def skips_padding(self):
+        """A vendor's library leaves zeros of the padding out: a weight that is no number makes no NaN there."""
+        return self.p.name == "conv2d" and any(self.o["padding"]) and not np.isfinite(loaded(self.arrays["kernel"], self.p.type)).all()
+
+    def wrong(self, results, less_nan=False):
+        """What of the results is not within its bound; empty: nothing. less_nan: what should be NaN may be a number."""
         kinds = self.op.types(self.p)
         for name, (value, bound) in self.op.expected(self.p, self.o).items():
             kind = kinds.get(name, self.p.type)
@@ -121,6 +125,7 @@ class Case:
             bound = np.where(np.isfinite(bound) & np.isfinite(value), bound, 0)
             with np.errstate(invalid="ignore"):
                 good = (np.abs(got - value) <= bound) | (np.isnan(got) & np.isnan(value)) | (got == value)
+                good |= less_nan & np.isnan(value)
                 if kind in UNIT:  # at the end of the type's range either side of it may be right
                     good |= np.isinf(got) & (np.sign(got) == np.sign(value)) & (np.abs(value) + bound >= MOST[kind])
             if not good.all():

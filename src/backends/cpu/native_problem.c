@@ -1,4 +1,4 @@
-/* Which calls oneDNN does, and as what: products of matrices.
+/* Which calls oneDNN does, and as what: products of matrices, convolutions.
  * Must not know: the library, threads. */
 #include "backends/cpu/native_internal.h"
 #include <string.h>
@@ -76,19 +76,109 @@ static bool product(const plan_call *call, native_problem *p) {
     if (result->rank == 3 && result->dims[0] != (int64_t)extents[0]) return false;
     for (int i = 0; i < NATIVE_TENSORS; i++) tidy_strides(&p->tensor[i]);
     widen_bias(&p->tensor[NATIVE_BIAS], result->rank);
+    p->kind = call->op == HG_OP_MIXED_PRECISION_GEMM ? NATIVE_MIXED_PRECISION_GEMM : NATIVE_GEMM;
     p->alpha = factor(call, "alpha", result->type);
     p->beta = factor(call, "beta", result->type);
     return p->alpha == 1 || !p->tensor[NATIVE_BIAS].rank; /* its scale comes behind the bias */
 }
 
+/* ---- convolutions ---- */
+
+static int64_t number(const plan_call *call, const char *name, uint32_t n) {
+    return (int64_t)plan_number(call, plan_operand_named(call, name), n);
+}
+
+/* [out, in / groups, …] as [groups, out / groups, in / groups, …]. */
+static void split_groups(native_tensor *weights, int64_t groups) {
+    if (groups == 1) return;
+    for (int i = weights->rank++; i > 0; i--) {
+        weights->dims[i] = weights->dims[i - 1];
+        weights->strides[i] = weights->strides[i - 1];
+    }
+    weights->dims[1] /= groups;
+    weights->dims[0] = groups;
+    weights->strides[0] = weights->dims[1] * weights->strides[1];
+}
+
+/* Planes as rows. */
+static void flatten(native_tensor *t, uint8_t rank) {
+    t->dims[rank - 1] = t->dims[rank - 1] * t->dims[rank];
+    t->strides[rank - 1] = 1;
+    t->rank = rank;
+}
+
+/* output[image] = kernel input[image]: [out, in] times [in, positions]. */
+static void make_pointwise(native_problem *p) {
+    native_tensor *t = p->tensor, kernel = t[NATIVE_WEIGHTS];
+    uint8_t array = p->array[NATIVE_WEIGHTS];
+    bool one = t[NATIVE_RESULT].dims[0] == 1;
+    p->kind = NATIVE_POINTWISE;
+    p->convolution = false;
+    p->size[3] = (uint64_t)t[NATIVE_RESULT].dims[0];
+    p->size[1] /= p->size[3];
+    p->array[NATIVE_WEIGHTS] = p->array[NATIVE_SOURCE];
+    p->array[NATIVE_SOURCE] = array;
+    t[NATIVE_WEIGHTS] = t[NATIVE_SOURCE];
+    flatten(&t[NATIVE_WEIGHTS], 3);
+    flatten(&t[NATIVE_RESULT], 3);
+    t[NATIVE_SOURCE] = (native_tensor){.rank = 3,
+                                       .type = kernel.type,
+                                       .dims = {1, kernel.dims[0], kernel.dims[1]},
+                                       .strides = {kernel.dims[0] * kernel.strides[0], kernel.strides[0], 1}};
+    for (int i = 0; i < NATIVE_TENSORS && one; i++) { /* one product has no dimension in front */
+        if (!t[i].rank) continue;
+        t[i].rank = 2;
+        for (int j = 0; j < 2; j++) {
+            t[i].dims[j] = t[i].dims[j + 1];
+            t[i].strides[j] = t[i].strides[j + 1];
+        }
+        t[i].dims[2] = t[i].strides[2] = 0;
+    }
+    for (int i = 0; i < 2; i++) p->stride[i] = p->dilation[i] = 0;
+}
+
+static bool is_pointwise(const native_problem *p) {
+    const native_tensor *weights = &p->tensor[NATIVE_WEIGHTS];
+    bool one = weights->rank == 4 && weights->dims[2] == 1 && weights->dims[3] == 1 && p->stride[0] == 1 && p->stride[1] == 1;
+    return one && !p->before[0] && !p->before[1] && !p->after[0] && !p->after[1] && !p->tensor[NATIVE_BIAS].rank;
+}
+
+static bool convolution(const plan_call *call, native_problem *p) {
+    uint32_t output = plan_operand_named(call, "output"), end = plan_operand_named(call, "padding_end");
+    if (call->fn != HG_OP_MOV || !tensor_of(call, plan_operand_named(call, "input"), 0, p, NATIVE_SOURCE) ||
+        !tensor_of(call, plan_operand_named(call, "kernel"), 0, p, NATIVE_WEIGHTS) || !tensor_of(call, output, 0, p, NATIVE_RESULT) ||
+        !tensor_of(call, plan_operand_named(call, "bias"), 0, p, NATIVE_BIAS))
+        return false;
+    const uint64_t *extents = plan_array_of(call, output)->extents;
+    const native_tensor *weights = &p->tensor[NATIVE_WEIGHTS];
+    p->kind = NATIVE_CONV2D;
+    p->convolution = true;
+    p->alpha = 1;
+    p->size[0] = extents[1];
+    p->size[1] = extents[0] * extents[2] * extents[3];
+    p->size[2] = (uint64_t)(weights->dims[1] * weights->dims[2] * weights->dims[3]);
+    p->size[3] = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        p->stride[i] = number(call, "stride", i);
+        p->dilation[i] = number(call, "dilation", i);
+        p->before[i] = number(call, "padding", i);
+        p->after[i] = call->operands[end].count ? number(call, "padding_end", i) : p->before[i];
+        if (p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX || p->before[i] > INT32_MAX || p->after[i] > INT32_MAX) return false;
+    }
+    split_groups(&p->tensor[NATIVE_WEIGHTS], number(call, "groups", 0));
+    if (is_pointwise(p)) make_pointwise(p);
+    /* Pairs of bf16 channels are multiplied at once: with others than blocks of them a NaN of a neighbouring pixel would meet a weight of zero. */
+    return !p->convolution || p->tensor[NATIVE_SOURCE].type != ONEDNN_BF16 || weights->dims[weights->rank - 3] % 16 == 0;
+}
+
 bool native_problem_make(const plan_call *call, native_problem *p) {
     memset(p, 0, sizeof *p);
-    p->op = call->op;
     p->type = call->type;
     switch ((hg_op)call->op) {
     case HG_OP_GEMM:
     case HG_OP_BATCHED_GEMM:
     case HG_OP_MIXED_PRECISION_GEMM: return product(call, p);
+    case HG_OP_CONV2D: return convolution(call, p);
     default: return false;
     }
 }

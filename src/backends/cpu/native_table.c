@@ -7,21 +7,20 @@ enum { CLASSES = 4, FASTER = 105 }; /* below 5 % it may as well be noise */
 static uint32_t class_of(uint64_t size) { return size <= 16 ? 0 : size <= 64 ? 1 : size <= 256 ? 2 : 3; }
 
 static const struct {
-    uint16_t op, type;
+    uint8_t kind, type;
     int isa;
     uint8_t m, n;
     uint16_t percent[CLASSES];
 } ROWS[] = {
-#define NATIVE(op, type, isa, m, n, k16, k64, k256, more) {HG_OP_##op, HG_TYPE_##type, ONEDNN_ISA_##isa, m, n, {k16, k64, k256, more}},
+#define NATIVE(kind, type, isa, m, n, k16, k64, k256, more) {NATIVE_##kind, HG_TYPE_##type, ONEDNN_ISA_##isa, m, n, {k16, k64, k256, more}},
 #include "backends/cpu/native.def"
     {0},
 };
 
 /* A better CPU has its own rows, or those of what it is better than. */
 bool native_is_faster(const native_problem *p, int isa) {
-    uint16_t op = p->op == HG_OP_BATCHED_GEMM ? HG_OP_GEMM : p->op;
     for (size_t i = HG_COUNT_OF(ROWS) - 1; i-- > 0;)
-        if (ROWS[i].op == op && ROWS[i].type == p->type && (isa & ROWS[i].isa) == ROWS[i].isa && ROWS[i].m == class_of(p->size[0]) &&
+        if (ROWS[i].kind == p->kind && ROWS[i].type == p->type && (isa & ROWS[i].isa) == ROWS[i].isa && ROWS[i].m == class_of(p->size[0]) &&
             ROWS[i].n == class_of(p->size[1]))
             return ROWS[i].percent[class_of(p->size[2])] >= FASTER;
     return false;

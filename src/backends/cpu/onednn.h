@@ -38,9 +38,12 @@ enum {
     ONEDNN_F32 = 3,
     ONEDNN_S32 = 4,
     ONEDNN_S8 = 5,
-    ONEDNN_U8 = 6,       /* dnnl_data_type_t */
-    ONEDNN_CPU = 1,      /* dnnl_engine_kind_t */
-    ONEDNN_IN_ORDER = 1, /* dnnl_stream_flags_t */
+    ONEDNN_U8 = 6,         /* dnnl_data_type_t */
+    ONEDNN_CPU = 1,        /* dnnl_engine_kind_t */
+    ONEDNN_IN_ORDER = 1,   /* dnnl_stream_flags_t */
+    ONEDNN_ANY = 1,        /* dnnl_format_tag_t */
+    ONEDNN_INFERENCE = 96, /* dnnl_prop_kind_t */
+    ONEDNN_DIRECT = 1,     /* dnnl_alg_kind_t: dnnl_convolution_direct */
     ONEDNN_SOURCE = 1,
     ONEDNN_RESULT = 17,
     ONEDNN_WEIGHTS = 33,
@@ -49,6 +52,9 @@ enum {
     ONEDNN_SCRATCHPAD_OF_USER = 1, /* dnnl_scratchpad_mode_t */
     ONEDNN_STRICT = 0,             /* dnnl_fpmath_mode_t */
     ONEDNN_QUERY_NAME = 8,         /* dnnl_query_t: impl_info_str, */
+    ONEDNN_QUERY_SOURCE = 129,     /* src_md, */
+    ONEDNN_QUERY_WEIGHTS = 131,    /* weights_md, */
+    ONEDNN_QUERY_RESULT = 133,     /* dst_md, */
     ONEDNN_QUERY_SCRATCHPAD = 136, /* scratchpad_md */
     ONEDNN_OUT_OF_MEMORY = 1,      /* dnnl_status_t */
     ONEDNN_ISA_AVX2 = 0x7,         /* dnnl_cpu_isa_t: bits, a better one has those of the worse */

@@ -1,0 +1,103 @@
+/* How a step is cut, so that each thread has a part of its own.
+ * Must not know: the library, threads. */
+#include "backends/cpu/native_internal.h"
+
+#define WORTH_THREADS (UINT64_C(1) << 20) /* multiply-adds: some 20 us, waking a thread takes a few */
+
+/* The dimension of each tensor along which it is cut; -1: all slices have the whole. */
+typedef struct cut {
+    int dimension[NATIVE_TENSORS];
+    int64_t size, granule;
+    bool rows; /* of a convolution's result: rows of the source that neighbours need overlap */
+} cut;
+
+/* Columns first: then no slice brings weights into order that another one needs too. */
+static bool cut_product(const native_problem *p, uint32_t threads, cut *c) {
+    enum { COLUMNS = 64, ROWS = 8 };
+    const native_tensor *t = p->tensor;
+    int inner = t[NATIVE_RESULT].rank - 1;
+    if (inner == 2 && p->size[3] >= threads)
+        *c = (cut){{t[NATIVE_SOURCE].dims[0] > 1 ? 0 : -1, t[NATIVE_WEIGHTS].dims[0] > 1 ? 0 : -1, -1, 0}, (int64_t)p->size[3], 1, false};
+    else if (p->size[1] >= (uint64_t)COLUMNS * threads)
+        *c = (cut){{-1, inner, inner, inner}, (int64_t)p->size[1], COLUMNS, false};
+    else if (p->size[0] >= (uint64_t)ROWS * threads)
+        *c = (cut){{inner - 1, -1, -1, inner - 1}, (int64_t)p->size[0], ROWS, false};
+    else
+        return false;
+    return true;
+}
+
+static int64_t elements(const native_tensor *t) {
+    int64_t count = 1;
+    for (int i = 0; i < t->rank; i++) count *= t->dims[i];
+    return count;
+}
+
+/* Images first; else what is larger is brought into order by one slice only: weights or images. */
+static bool cut_convolution(const native_problem *p, uint32_t threads, cut *c) {
+    enum { CHANNELS = 16 };
+    const native_tensor *t = p->tensor, *result = &t[NATIVE_RESULT];
+    bool heavy = t[NATIVE_WEIGHTS].rank == 4 && elements(&t[NATIVE_WEIGHTS]) > elements(&t[NATIVE_SOURCE]);
+    if (result->dims[0] >= (int64_t)threads)
+        *c = (cut){{0, -1, -1, 0}, result->dims[0], 1, false};
+    else if (heavy && result->dims[1] >= CHANNELS * (int64_t)threads)
+        *c = (cut){{-1, 0, 0, 1}, result->dims[1], CHANNELS, false};
+    else if (result->dims[2] >= (int64_t)threads)
+        *c = (cut){{2, -1, -1, 2}, result->dims[2], 1, true};
+    else
+        return false;
+    return true;
+}
+
+static bool find_cut(const native_problem *p, uint32_t threads, cut *c) {
+    double work = (double)p->size[0] * (double)p->size[1] * (double)p->size[2] * (double)p->size[3];
+    if (threads < 2 || work < (double)WORTH_THREADS) return false;
+    return p->convolution ? cut_convolution(p, threads, c) : cut_product(p, threads, c);
+}
+
+static int64_t each_of(const cut *c, uint32_t slices) {
+    int64_t each = (c->size + slices - 1) / slices;
+    return (each + c->granule - 1) / c->granule * c->granule;
+}
+
+uint32_t native_slices(const native_problem *p, uint32_t threads) {
+    cut c;
+    if (!find_cut(p, threads, &c)) return 1;
+    int64_t each = each_of(&c, threads);
+    return (uint32_t)((c.size + each - 1) / each);
+}
+
+static uint64_t size_of(uint8_t type) { return type == ONEDNN_F32 || type == ONEDNN_S32 ? 4 : type == ONEDNN_BF16 ? 2 : 1; }
+
+static void cut_tensor(const native_problem *p, int role, int dimension, int64_t first, int64_t count, native_slice *slice) {
+    const native_tensor *t = &p->tensor[role];
+    slice->tensor[role].dims[dimension] = count;
+    slice->offset[role] = (uint64_t)(first * t->strides[dimension]) * size_of(t->type);
+}
+
+/* Rows [first, first + count) of the result, and those of the source that they are made of: where these end before the kernel does, it is padding. */
+static void cut_rows(const native_problem *p, int64_t first, int64_t count, native_slice *slice) {
+    const native_tensor *weights = &p->tensor[NATIVE_WEIGHTS];
+    int64_t height = p->tensor[NATIVE_SOURCE].dims[2], kernel = weights->dims[weights->rank - 2];
+    int64_t begin = first * p->stride[0] - p->before[0];
+    int64_t end = (first + count - 1) * p->stride[0] - p->before[0] + (kernel - 1) * p->dilation[0] + 1;
+    int64_t from = begin < 0 ? 0 : begin < height ? begin : height - 1, to = end > height ? height : end > from ? end : from + 1;
+    slice->before[0] = from - begin;
+    slice->after[0] = end - to;
+    cut_tensor(p, NATIVE_SOURCE, 2, from, to - from, slice);
+    cut_tensor(p, NATIVE_RESULT, 2, first, count, slice);
+}
+
+void native_slice_get(const native_problem *p, uint32_t slices, uint32_t number, native_slice *slice) {
+    cut c;
+    *slice = (native_slice){.before = {p->before[0], p->before[1]}, .after = {p->after[0], p->after[1]}};
+    for (int i = 0; i < NATIVE_TENSORS; i++) slice->tensor[i] = p->tensor[i];
+    if (slices < 2 || !find_cut(p, slices, &c)) return;
+    int64_t each = each_of(&c, slices), first = number * each, count = c.size - first < each ? c.size - first : each;
+    if (c.rows) {
+        cut_rows(p, first, count, slice);
+        return;
+    }
+    for (int i = 0; i < NATIVE_TENSORS; i++)
+        if (p->tensor[i].rank && c.dimension[i] >= 0) cut_tensor(p, i, c.dimension[i], first, count, slice);
+}
