@@ -983,6 +983,67 @@ static inline hg_builder *hg_build_conv2d(hg_builder *builder, hg_type type, hg_
                            operands.dilation, operands.groups, operands.padding_end, operands.bias, operands.activation};
     return hg_builder_add(builder, 0x122, type, HG_TYPE_COUNT, args, 17);
 }
+/** Operands of hg_build_sparse_gemm by name. */
+typedef struct hg_sparse_gemm_operands {
+    hg_arg c; /**< hg_array or hg_addr_... */
+    hg_arg a_values; /**< hg_array or hg_addr_... */
+    hg_arg a_indices; /**< hg_array or hg_addr_... */
+    hg_arg a_ptr; /**< hg_array or hg_addr_... */
+    hg_arg b; /**< hg_array or hg_addr_... */
+    hg_arg m; /**< hg_count or hg_count_reg */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg k; /**< hg_count or hg_count_reg */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg nnz; /**< hg_count or hg_count_reg; left out: 0 */
+} hg_sparse_gemm_operands;
+/** c = a b, a in compressed rows: a_ptr and a_indices are u32; a column of k or more and a falling a_ptr are faults; nnz: entries of a_values and a_indices, 0: all that their memory holds */
+static inline hg_builder *hg_build_sparse_gemm(hg_builder *builder, hg_type type, hg_sparse_gemm_operands operands) {
+    const hg_arg args[] = {operands.c, operands.a_values, operands.a_indices, operands.a_ptr, operands.b, operands.m,
+                           operands.n, operands.k, operands.ldb, operands.ldc, operands.nnz};
+    return hg_builder_add(builder, 0x140, type, HG_TYPE_COUNT, args, 11);
+}
+/** Operands of hg_build_tensor_contract by name. */
+typedef struct hg_tensor_contract_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg a; /**< hg_array or hg_addr_... */
+    hg_arg b; /**< hg_array or hg_addr_... */
+    hg_arg shape_a; /**< hg_tuple_of counts */
+    hg_arg shape_b; /**< hg_tuple_of counts */
+    hg_arg contract_dims; /**< hg_tuple_of tuples */
+} hg_tensor_contract_operands;
+/** output = the sum of a b over pairs (axis of a, axis of b) of axes; the other axes of a, then those of b, row-major; at most 8 axes each */
+static inline hg_builder *hg_build_tensor_contract(hg_builder *builder, hg_type type, hg_tensor_contract_operands operands) {
+    const hg_arg args[] = {operands.output, operands.a, operands.b, operands.shape_a, operands.shape_b, operands.contract_dims};
+    return hg_builder_add(builder, 0x141, type, HG_TYPE_COUNT, args, 6);
+}
+/** Operands of hg_build_quantized_gemm by name. */
+typedef struct hg_quantized_gemm_operands {
+    hg_arg c; /**< hg_array or hg_addr_... */
+    hg_arg a; /**< hg_array or hg_addr_... */
+    hg_arg b; /**< hg_array or hg_addr_... */
+    hg_arg a_scale; /**< hg_imm_... */
+    hg_arg b_scale; /**< hg_imm_... */
+    hg_arg c_scale; /**< hg_imm_... */
+    hg_arg m; /**< hg_count or hg_count_reg */
+    hg_arg n; /**< hg_count or hg_count_reg */
+    hg_arg k; /**< hg_count or hg_count_reg */
+    hg_arg a_zero; /**< hg_imm_...; left out: 0 */
+    hg_arg b_zero; /**< hg_imm_...; left out: 0 */
+    hg_arg c_zero; /**< hg_imm_...; left out: 0 */
+    hg_arg sums; /**< hg_flag; left out: false */
+    hg_arg trans_b; /**< hg_flag; left out: false */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
+} hg_quantized_gemm_operands;
+/** c = saturate(c_zero + rint(sum * (a_scale * b_scale / c_scale))), in f32, each step rounded; sum of (a - a_zero) (b - b_zero), an i32 that wraps; b is i8; sums: c is the sums */
+static inline hg_builder *hg_build_quantized_gemm(hg_builder *builder, hg_type type, hg_quantized_gemm_operands operands) {
+    const hg_arg args[] = {operands.c, operands.a, operands.b, operands.a_scale, operands.b_scale, operands.c_scale,
+                           operands.m, operands.n, operands.k, operands.a_zero, operands.b_zero, operands.c_zero,
+                           operands.sums, operands.trans_b, operands.lda, operands.ldb, operands.ldc};
+    return hg_builder_add(builder, 0x142, type, HG_TYPE_COUNT, args, 17);
+}
 /** Operands of hg_build_layer_norm by name. */
 typedef struct hg_layer_norm_operands {
     hg_arg output; /**< hg_array or hg_addr_... */
@@ -1161,6 +1222,55 @@ typedef struct hg_all_gather_operands {
 static inline hg_builder *hg_build_all_gather(hg_builder *builder, hg_type type, hg_all_gather_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.devices};
     return hg_builder_add(builder, 0x14A, type, HG_TYPE_COUNT, args, 4);
+}
+/** Operands of hg_build_attention by name. */
+typedef struct hg_attention_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg query; /**< hg_array or hg_addr_... */
+    hg_arg key; /**< hg_array or hg_addr_... */
+    hg_arg value; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg heads; /**< hg_count or hg_count_reg */
+    hg_arg seq_len; /**< hg_count or hg_count_reg */
+    hg_arg head_dim; /**< hg_count or hg_count_reg */
+    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg causal; /**< hg_flag; left out: false */
+    hg_arg mask; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg mask_strides; /**< hg_tuple_of counts; left out: () */
+    hg_arg scale; /**< hg_imm_...; left out: 0 */
+} hg_attention_operands;
+/** output = softmax(scale query key^T + mask) value of each batch and head; query and output are [batch, heads, seq_len, head_dim], key and value [batch, kv_heads, kv_len, head_dim] */
+static inline hg_builder *hg_build_attention(hg_builder *builder, hg_type type, hg_attention_operands operands) {
+    const hg_arg args[] = {operands.output, operands.query, operands.key, operands.value, operands.batch, operands.heads,
+                           operands.seq_len, operands.head_dim, operands.kv_heads, operands.kv_len, operands.causal, operands.mask,
+                           operands.mask_strides, operands.scale};
+    return hg_builder_add(builder, 0x126, type, HG_TYPE_COUNT, args, 14);
+}
+/** Operands of hg_build_flash_attention by name. */
+typedef struct hg_flash_attention_operands {
+    hg_arg output; /**< hg_array or hg_addr_... */
+    hg_arg query; /**< hg_array or hg_addr_... */
+    hg_arg key; /**< hg_array or hg_addr_... */
+    hg_arg value; /**< hg_array or hg_addr_... */
+    hg_arg batch; /**< hg_count or hg_count_reg */
+    hg_arg heads; /**< hg_count or hg_count_reg */
+    hg_arg seq_len; /**< hg_count or hg_count_reg */
+    hg_arg head_dim; /**< hg_count or hg_count_reg */
+    hg_arg block_size; /**< hg_count or hg_count_reg */
+    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg causal; /**< hg_flag; left out: false */
+    hg_arg mask; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg mask_strides; /**< hg_tuple_of counts; left out: () */
+    hg_arg scale; /**< hg_imm_...; left out: 0 */
+} hg_flash_attention_operands;
+/** attention; block_size, at least 1, is a hint and changes no bit */
+static inline hg_builder *hg_build_flash_attention(hg_builder *builder, hg_type type, hg_flash_attention_operands operands) {
+    const hg_arg args[] = {operands.output, operands.query, operands.key, operands.value, operands.batch, operands.heads,
+                           operands.seq_len, operands.head_dim, operands.block_size, operands.kv_heads, operands.kv_len, operands.causal,
+                           operands.mask, operands.mask_strides, operands.scale};
+    return hg_builder_add(builder, 0x144, type, HG_TYPE_COUNT, args, 15);
 }
 
 #ifdef __cplusplus
