@@ -134,7 +134,7 @@ static bool is_wanted(const cpu_native *native, const native_problem *p, const o
     if (!native->all && !native->as_measured) return false;
     if (!native->all && !native_is_faster(p, -1)) return false; /* on no CPU: the library is not even opened */
     *l = onednn_get(NULL);
-    return *l && !onednn_is_parents() && (native->all || native_is_faster(p, (*l)->isa));
+    return *l && !onednn_is_parents() && native_is_exact_enough(p, (*l)->isa) && (native->all || native_is_faster(p, (*l)->isa));
 }
 
 bool cpu_native_supports(cpu_native *native, const plan_call *call, uint64_t *scratch) {

@@ -16,7 +16,7 @@ typedef struct native_tensor {
 enum { NATIVE_SOURCE, NATIVE_WEIGHTS, NATIVE_BIAS, NATIVE_RESULT, NATIVE_TENSORS };
 
 /* Kinds of steps in the table. POINTWISE: a convolution with a kernel of one place, which is a product: no data is brought into another order. */
-enum { NATIVE_GEMM, NATIVE_MIXED_PRECISION_GEMM, NATIVE_CONV2D, NATIVE_POINTWISE };
+enum { NATIVE_GEMM, NATIVE_MIXED_PRECISION_GEMM, NATIVE_CONV2D, NATIVE_POINTWISE, NATIVE_QUANTIZED_GEMM };
 
 /* A step as oneDNN does it: equal bytes, equal primitives. Always filled from zeros. */
 typedef struct native_problem {
@@ -66,6 +66,8 @@ typedef struct native_chain {
 
 /* native_problem.c: false: the call is nothing for oneDNN, whatever the CPU. */
 bool native_problem_make(const plan_call *call, native_problem *p);
+/* Whether it gives the right numbers on a CPU with these instructions. isa: ONEDNN_ISA_… */
+bool native_is_exact_enough(const native_problem *p, int isa);
 /* native_slices.c: how many slices are worth it on so many threads; and one of them. */
 uint32_t native_slices(const native_problem *p, uint32_t threads);
 void native_slice_get(const native_problem *p, uint32_t slices, uint32_t number, native_slice *slice);

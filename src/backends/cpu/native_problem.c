@@ -1,4 +1,4 @@
-/* Which calls oneDNN does, and as what: products of matrices, convolutions.
+/* Which calls oneDNN does, and as what: products of matrices, convolutions, sums of products of bytes.
  * Must not know: the library, threads. */
 #include "backends/cpu/native_internal.h"
 #include <string.h>
@@ -7,6 +7,9 @@ static int type_of(uint8_t type) {
     switch ((hg_type)type) {
     case HG_TYPE_F32: return ONEDNN_F32;
     case HG_TYPE_BF16: return ONEDNN_BF16;
+    case HG_TYPE_I8: return ONEDNN_S8;
+    case HG_TYPE_U8: return ONEDNN_U8;
+    case HG_TYPE_I32: return ONEDNN_S32;
     default: return 0;
     }
 }
@@ -80,6 +83,32 @@ static bool product(const plan_call *call, native_problem *p) {
     p->alpha = factor(call, "alpha", result->type);
     p->beta = factor(call, "beta", result->type);
     return p->alpha == 1 || !p->tensor[NATIVE_BIAS].rank; /* its scale comes behind the bias */
+}
+
+/* Sums of bytes, which are exact; what becomes of them is the expansion's. */
+static bool sums(const plan_call *call, native_problem *p) {
+    uint32_t c = plan_operand_named(call, "c");
+    native_tensor *b = &p->tensor[NATIVE_WEIGHTS];
+    if (!plan_number(call, plan_operand_named(call, "sums"), 0) || (uint8_t)plan_number(call, plan_operand_named(call, "a_zero"), 0) ||
+        (uint8_t)plan_number(call, plan_operand_named(call, "b_zero"), 0) ||
+        !tensor_of(call, plan_operand_named(call, "a"), 0, p, NATIVE_SOURCE) ||
+        !tensor_of(call, plan_operand_named(call, "b"), 0, p, NATIVE_WEIGHTS) || !tensor_of(call, c, 0, p, NATIVE_RESULT))
+        return false;
+    if (plan_number(call, plan_operand_named(call, "trans_b"), 0))
+        *b = (native_tensor){.rank = 2, .type = b->type, .dims = {b->dims[1], b->dims[0]}, .strides = {b->strides[1], b->strides[0]}};
+    p->kind = NATIVE_QUANTIZED_GEMM;
+    p->size[0] = plan_array_of(call, c)->extents[0];
+    p->size[1] = plan_array_of(call, c)->extents[1];
+    p->size[2] = (uint64_t)b->dims[0];
+    p->size[3] = 1;
+    for (int i = 0; i < NATIVE_TENSORS; i++) tidy_strides(&p->tensor[i]);
+    p->alpha = 1;
+    return true;
+}
+
+/* Before VNNI pairs of products of bytes saturated at 16 bits. */
+bool native_is_exact_enough(const native_problem *p, int isa) {
+    return p->kind != NATIVE_QUANTIZED_GEMM || (isa & ONEDNN_ISA_VNNI) == ONEDNN_ISA_VNNI;
 }
 
 /* ---- convolutions ---- */
@@ -179,6 +208,7 @@ bool native_problem_make(const plan_call *call, native_problem *p) {
     case HG_OP_BATCHED_GEMM:
     case HG_OP_MIXED_PRECISION_GEMM: return product(call, p);
     case HG_OP_CONV2D: return convolution(call, p);
+    case HG_OP_QUANTIZED_GEMM: return sums(call, p);
     default: return false;
     }
 }

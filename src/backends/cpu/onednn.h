@@ -59,6 +59,7 @@ enum {
     ONEDNN_OUT_OF_MEMORY = 1,      /* dnnl_status_t */
     ONEDNN_ISA_AVX2 = 0x7,         /* dnnl_cpu_isa_t: bits, a better one has those of the worse */
     ONEDNN_ISA_AVX512 = 0x27,
+    ONEDNN_ISA_VNNI = 0x67,
     ONEDNN_ISA_BF16 = 0xe7
 };
 
