@@ -50,6 +50,7 @@ static bool open_side(cli *c, const char *option, const char *text, const char *
         cli_last_error(c);
         return false;
     }
+    config.deterministic = true;                 /* other bits within a bound are no difference to look for */
     config.max_memory = c->own_memory.limit / 4; /* two sides, and what each of them computed */
     if (preset && !text) text = preset;
     if (!read_side(c, option, text, &config)) return false;
