@@ -130,8 +130,8 @@ static hg_status add_launches(emit_kernels *list, const plan_expansion *x) {
     return HG_OK;
 }
 
-static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_step *step) {
-    plan_expansion x = {0};
+static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_step *step, const library_tiles *tiles) {
+    plan_expansion x = {.tiles = tiles};
     plan_problem problem;
     if (!plan_collective_of((hg_op)step->op)) return HG_OK; /* pools are the runtime's */
     hg_status status = plan_expand_example(plan, step, &x, &problem);
@@ -140,9 +140,11 @@ static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_st
     return status;
 }
 
-static hg_status collect_kernels(const hg_plan *plan, emit_kernels *list) {
+static hg_status collect_kernels(const emit_job *o, const hg_plan *plan, emit_kernels *list) {
+    bool on_device = o->caps.name && strcmp(o->caps.name, "cpu") != 0;
+    library_tiles tiles = library_tiles_of(on_device ? LIBRARY_TILES_DEVICE : LIBRARY_TILES_V4);
     for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
-    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, plan, &plan->steps.data[i]));
+    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, plan, &plan->steps.data[i], &tiles));
     return HG_OK;
 }
 
@@ -245,7 +247,7 @@ static hg_status print_kernels(const emit_job *o, const hg_program *program, con
 
 static hg_status print_device(const emit_job *o, const hg_program *program, const hg_plan *plan, hg_text *out) {
     emit_kernels list = {0};
-    hg_status status = collect_kernels(plan, &list);
+    hg_status status = collect_kernels(o, plan, &list);
     if (status == HG_OK) status = print_kernels(o, program, plan, &list, out);
     free_kernels(&list);
     return status;

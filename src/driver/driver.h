@@ -71,6 +71,7 @@ typedef struct hg_device_caps {
     uint64_t bound_bytes;     /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
                                     faster, when all their slots end within this many bytes of their arena; 0: no */
     uint32_t bound_slots;     /* slots of such a kernel */
+    uint8_t tile_kind;        /* library_tile_kind: sizes of tiles that nobody measured on it */
     uint32_t max_groups[3];   /* of one dispatch */
     uint32_t max_group[3];    /* lanes of a group in each direction; max_block_lanes in all */
     uint32_t flat_group;      /* good size of a group for FLAT kernels */

@@ -26,6 +26,14 @@ uint32_t library_constant_count(library_id id) {
     return count;
 }
 
+void library_digest(uint8_t digest[32]) {
+    hg_blake3 h;
+    hg_blake3_init(&h);
+    for (int i = 0; i < LIBRARY_COUNT; i++)
+        if (i == 0 || PROGRAMS[i].text != PROGRAMS[i - 1].text) hg_blake3_update(&h, PROGRAMS[i].text, strlen(PROGRAMS[i].text));
+    hg_blake3_final(&h, digest);
+}
+
 hg_type library_sum_type(hg_type type) { return type == HG_TYPE_F64 ? HG_TYPE_F64 : hg_type_is_float(type) ? HG_TYPE_F32 : type; }
 
 /* ---- assembling ---- */

@@ -31,6 +31,8 @@ typedef struct library_request {
     const char *epilogue, *parameters;
 } library_request;
 
+/* Of all texts. */
+void library_digest(uint8_t digest[32]);
 /* The type that sums of a type are calculated in. */
 hg_type library_sum_type(hg_type type);
 /* The program, verified; the caller releases it. A text that is wrong is HG_ERROR_INTERNAL. */

@@ -99,6 +99,7 @@ static hg_status open_backend(hg_backend *b) {
     HG_TRY(hg_select(b->config.backend, b->config.device_id, &trial, open_device, b));
     hg_suballocator_init(&b->memory, b->driver, b->device);
     set_budget(b);
+    HG_TRY(hg_backend_tiles_open(b));
     if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));

@@ -4,6 +4,7 @@
 #define HG_RUNTIME_CLIENT_H
 
 #include "base/budget.h"
+#include "library/tiles.h"
 #include "profile/profile.h"
 #include <hologram/backend.h>
 
@@ -18,6 +19,15 @@ uint32_t hg_backend_threads(const hg_backend *b); /* as configured; 0: as many a
 /* What is charged for the backend's memory, where that is the host's; else NULL. */
 hg_budget *hg_backend_host_budget(hg_backend *b);
 hg_profile *hg_backend_profile(const hg_backend *b); /* NULL: off */
+
+/* ---- sizes of tiles of library programs ---- */
+library_tiles hg_backend_tile_presets(const hg_backend *b); /* without a measurement */
+library_tiles *hg_backend_tiles(hg_backend *b);             /* what is bound from now on has them. Not while anything is bound */
+/* The file of this device's sizes, and the text that must stand in it; the caller frees both. The path is "" where none is kept. */
+hg_status hg_backend_tile_file(const hg_backend *b, char **path) HG_NODISCARD;
+hg_status hg_backend_tile_device(const hg_backend *b, char **device) HG_NODISCARD;
+/* The sizes of the file; where it says nothing, the presets. why: why they do not count; "" where they do. */
+hg_status hg_backend_tiles_read(const hg_backend *b, library_tiles *tiles, char why[LIBRARY_TILES_WHY]) HG_NODISCARD;
 
 /* ---- class memory of one context ---- */
 /* Made when first asked for. *image: as the host sees it; NULL where it does not. */

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "isa/cfg.h"
 #include "isa/program.h"
+#include "library/tiles.h"
 #include "plan/plan.h"
 #include "kir/analysis/prove.h"
 #include "probe/probe.h"
@@ -73,6 +74,7 @@ struct hg_backend {
     hg_pool type_memory[10]; /* by width, from 8 bits; 0: not asked for yet */
     hg_mutex expansion_lock;
     hg_expansion *expansions;
+    library_tiles tiles;    /* of its library programs; tiles.c */
     bool (*progress)(void); /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
     hg_monitor monitor;     /* protects the orders of its contexts and their spare streams */
     hg_children children;
@@ -434,6 +436,9 @@ void hg_kernel_free(hg_kernel *kernel);
 
 /* ---- expand.c: whole-array steps as kernels ---- */
 void hg_expansions_free(hg_expansion **list);
+
+/* ---- tiles.c: sizes of tiles; the rest is in client.h ---- */
+hg_status hg_backend_tiles_open(hg_backend *b) HG_NODISCARD;
 
 /* ---- probe.c ---- */
 /* The numeric probe of an open backend with a default context; its capabilities are what the driver promises. */

@@ -126,6 +126,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->bytes = s->collective->cost(&s->call).bytes;
     s->native = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion);
+    s->expansion.tiles = &b->tiles;
     if (!s->native) {
         s->collective->expand(&s->call, &s->expansion);
         if (s->expansion.failed) return hg_fail_memory();

@@ -6,6 +6,7 @@
 #include "backends/cpu/native.h"
 #include "backends/cpu/precompiled.h"
 #include "driver/driver.h"
+#include "library/tiles.h"
 #include "tile/tile.h"
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races, .budget = options->budget};
     d->caps.tier_count = 1;
     d->caps.tiers[0].name = "tile interpreter";
+    d->caps.tile_kind = level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : level == TILE_LEVEL_V3 ? LIBRARY_TILES_V3 : LIBRARY_TILES_BASELINE;
     tile_caps(poor, &d->caps.tiers[0].kir);
     bool at_once = hg_pretends(options->pretend, "second-tier");
     if (at_once || hg_pretends(options->pretend, "tiers")) { /* what a compiler would be: other code with the same bits, after a while */

@@ -137,8 +137,10 @@ static uint64_t least_of(uint64_t x, uint64_t y) { return x < y ? x : y; }
 static uint64_t most_of(uint64_t x, uint64_t y) { return x < y ? y : x; }
 static uint64_t rounded(uint64_t x, uint64_t step) { return times(x / step + (x % step != 0), step); }
 
-/* Lanes of a block: two registers of vectors; neighbouring positions. No bit depends on it, nor on the channels of a tile. */
-static uint64_t lanes_of(hg_type type) { return type == HG_TYPE_F64 ? 16 : 32; }
+/* Lanes of a block: neighbouring positions. No bit depends on it, nor on the channels of a tile. */
+static uint64_t lanes_of(const plan_expansion *x, hg_type type) {
+    return plan_tile(x, type == HG_TYPE_F64 ? LIBRARY_TILE_CONV2D_COLUMNS_F64 : LIBRARY_TILE_CONV2D_COLUMNS);
+}
 
 /* Half as many where the last tile would be nearly empty. */
 static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
@@ -147,9 +149,10 @@ static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
 }
 
 /* Output channels of a tile. More for few lanes, but where rows of the kernel, `bytes` long, would fall on the same places of a cache. */
-static int32_t channels_of_tile(uint64_t channels, bool few_lanes, uint64_t bytes) {
-    if (few_lanes && channels >= 16 && (bytes <= 1024 || bytes % 2048 != 0)) return 16;
-    return channels >= 5 ? 8 : channels >= 3 ? 4 : (int32_t)channels;
+static int32_t channels_of_tile(const plan_expansion *x, uint64_t channels, bool few_lanes, uint64_t bytes) {
+    uint32_t most = plan_tile(x, LIBRARY_TILE_CONV2D_CHANNELS);
+    if (few_lanes && channels >= 2 * (uint64_t)most && (bytes <= 1024 || bytes % 2048 != 0)) return (int32_t)(2 * most);
+    return (int32_t)plan_tile_for(most, channels);
 }
 
 /* Planes of the input, and positions in them. Bytes between what a tile reads, positions between what it writes. */
@@ -310,7 +313,7 @@ static plan_part widen_kernel(const plan_call *call, plan_expansion *x, uint64_t
 static void expand(const plan_call *call, plan_expansion *x) {
     convolution c = read_call(call);
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
-    uint64_t lanes = lanes_of(sum), size = hg_type_size_bytes(sum);
+    uint64_t lanes = lanes_of(x, sum), size = hg_type_size_bytes(sum);
     if (c.batch == 0 || c.out_channels == 0) return;
     merge_rows(&c);
     if (c.columns.out == 0) return; /* an image of no elements */
@@ -328,7 +331,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
     if (x->failed) return;
     uint64_t in_tile = lanes_of_tile(l.positions, lanes);
-    int32_t tile = channels_of_tile(channels, in_tile < lanes, times(steps, size));
+    int32_t tile = channels_of_tile(x, channels, in_tile < lanes, times(steps, size));
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)in_tile, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);

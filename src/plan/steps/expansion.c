@@ -34,6 +34,15 @@ plan_part plan_part_of(const plan_call *call, uint32_t operand) {
     return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
 }
 
+uint32_t plan_tile(const plan_expansion *x, library_tile tile) {
+    return x->tiles ? x->tiles->sizes[tile] : library_tile_get(tile)->preset[LIBRARY_TILES_V4];
+}
+
+uint32_t plan_tile_for(uint32_t size, uint64_t count) {
+    while (size > 1 && (size + 1) / 2 >= count) size = (size + 1) / 2;
+    return size;
+}
+
 plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size) {
     plan_part part = {.array = (uint32_t)PLAN_IN_SCRATCH, .offset = x->scratch};
     if (!hg_mul_u64(count, size, &part.bytes) || part.bytes > (UINT64_MAX >> 1) - x->scratch - PART_ALIGN) {

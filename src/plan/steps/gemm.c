@@ -105,42 +105,54 @@ static void ranges(plan_call *call) {
 /* ---- the expansion ---- */
 
 /* Sizes of tiles: no bit depends on them. */
-enum { MR = 8, NR = 32, ROWS = 64 };
+typedef struct tile {
+    uint32_t rows, columns, panel_rows;
+} tile;
+
+static tile tile_of(const plan_expansion *x, uint8_t type) {
+    bool wide = type == HG_TYPE_F64;
+    return (tile){.rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS),
+                  .columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
+                  .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS)};
+}
 
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
 static bool wants_panels(const plan_product *p, uint64_t size) {
     return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && times(p->k, p->n) * size >= 256 * 1024);
 }
 
-/* b in panels, and what it is then: rows of NR elements. */
-static void make_panels(plan_expansion *x, plan_product *p, uint64_t *panel) {
+/* b in panels, and what it is then: rows of as many elements as the tile has columns. */
+static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint64_t *panel) {
     hg_type type = (hg_type)p->type;
     bool trans = p->b_column != 1;
-    uint64_t count = (p->n - 1) / NR + 1, batches = p->b_batch ? p->batch : 1, all;
-    *panel = times(p->k, NR);
+    uint64_t count = (p->n - 1) / t->columns + 1, batches = p->b_batch ? p->batch : 1, all;
+    *panel = times(p->k, t->columns);
     all = times(times(*panel, count), batches);
     plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {p->b, panels};
-    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV, (int32_t[]){NR, ROWS, trans}, 2, 5);
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV,
+                                           (int32_t[]){(int32_t)t->columns, (int32_t)t->panel_rows, trans}, 2, 5);
     if (x->failed) return;
     uint64_t panel_batch = p->b_batch ? *panel * count : 0;
     x->work = all;
-    plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / ROWS + 1, count, batches}, (uint32_t[]){NR, 1, 1}, 0, parts,
+    plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / t->panel_rows + 1, count, batches}, (uint32_t[]){t->columns, 1, 1}, 0, parts,
                      (uint64_t[]){p->n, p->k, trans ? p->b_column : p->b_row, p->b_batch, panel_batch});
     p->b = panels;
-    p->b_row = NR;
+    p->b_row = t->columns;
     p->b_batch = panel_batch;
 }
 
 void plan_expand_product(plan_expansion *x, plan_product p) {
-    uint64_t panel = NR;
+    tile t = tile_of(x, p.type);
+    uint64_t panel = t.columns;
     if (p.m == 0 || p.n == 0 || p.batch == 0) return;
-    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, &p, &panel);
-    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
-                                           (int32_t[]){p.result, p.factors, MR, NR, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
+    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, &t, &p, &panel);
+    plan_kernel_key key = plan_library_key(
+        LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
+        (int32_t[]){p.result, p.factors, (int32_t)t.rows, (int32_t)t.columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
     x->work = times(times(p.m, p.n), times(p.k, p.batch));
-    uint64_t grid[3] = {(p.m - 1) / MR + 1, (p.n - 1) / NR + 1, p.batch};
+    uint64_t grid[3] = {(p.m - 1) / t.rows + 1, (p.n - 1) / t.columns + 1, p.batch};
     plan_expand_grid(
-        x, &key, grid, (uint32_t[]){NR, 1, 1}, 0, (plan_part[]){p.a, p.b, p.c, p.bias},
+        x, &key, grid, (uint32_t[]){t.columns, 1, 1}, 0, (plan_part[]){p.a, p.b, p.c, p.bias},
         (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
 }
 

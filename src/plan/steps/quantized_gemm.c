@@ -59,7 +59,7 @@ static void ranges(plan_call *call) {
 
 /* ---- the expansion ---- */
 
-enum { ROWS = 8, LANES = 32, PART = 256, PIECE = 256, STEPS = 64 };
+enum { LANES = 32, PART = 256, PIECE = 256, STEPS = 64 };
 
 /* A zero point as the bits of an i32. */
 static uint64_t zero_point(const plan_call *call, uint32_t operand) {
@@ -106,10 +106,11 @@ static void expand(const plan_call *call, plan_expansion *x) {
     bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call);
     if (m == 0 || n == 0) return;
     plan_part a = rows_of_a(call, x), b = panels_of_b(call, x);
-    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, PART, ROWS, sums, bytes ? 0 : -128, bytes ? 255 : 127};
+    uint32_t rows = plan_tile(x, LIBRARY_TILE_QUANTIZED_ROWS);
+    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, PART, (int32_t)rows, sums, bytes ? 0 : -128, bytes ? 255 : 127};
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 6);
     x->work = times(times(m, n), k);
-    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / ROWS + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
                      (plan_part[]){a, b, plan_part_of(call, C)},
                      (uint64_t[]){m, n, k, row_of(call, LDC), zero_point(call, C_ZERO), scale_bits(call)});
 }

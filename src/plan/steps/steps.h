@@ -6,6 +6,7 @@
 #define HG_PLAN_STEPS_H
 
 #include "library/library.h"
+#include "library/tiles.h"
 #include "plan/plan.h"
 #include "plan/steps/call.h"
 
@@ -68,13 +69,18 @@ typedef struct plan_expansion {
     HG_VEC(plan_part) parts;
     HG_VEC(uint64_t) values;
     HG_VEC(uint8_t) bytes;
-    uint64_t scratch; /* bytes of memory that the launches need among themselves */
-    uint64_t work;    /* of the next launch; the collective may say so before it */
-    bool failed;      /* out of memory, or more of it needed than there can be */
+    uint64_t scratch;           /* bytes of memory that the launches need among themselves */
+    uint64_t work;              /* of the next launch; the collective may say so before it */
+    const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
+    bool failed;                /* out of memory, or more of it needed than there can be */
 } plan_expansion;
-void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated */
+void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated, and the tiles */
 void plan_expansion_free(plan_expansion *x);
 
+/* For collectives: a size of tiles.def. */
+uint32_t plan_tile(const plan_expansion *x, library_tile tile);
+/* The size of a tile that has `count` elements to do: the size given, halved, rounded up, as often as that is enough for all of them. */
+uint32_t plan_tile_for(uint32_t size, uint64_t count);
 /* For collectives. All leave x->failed when they cannot. */
 plan_part plan_whole(const plan_call *call, uint32_t array);     /* of call->arrays */
 plan_part plan_part_of(const plan_call *call, uint32_t operand); /* all of an array that is given */
