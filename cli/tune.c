@@ -101,7 +101,8 @@ static hg_status measure(cli *c, hg_backend *b, const tune_options *o) {
             HG_TRY(print_row(&result));
     }
     HG_TRY(hg_tune_write(b, &path));
-    if (!c->json) cli_out(c, "written to %s\n", path);
+    if (!c->json && *path) cli_out(c, "written to %s\n", path);
+    if (!c->json && !*path) cli_out(c, "not written: no file is kept\n");
     hg_free(path);
     return HG_OK;
 }

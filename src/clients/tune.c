@@ -153,9 +153,8 @@ hg_status hg_tune_write(hg_backend *b, char **path) {
     char *device = NULL;
     hg_text text = {0};
     HG_TRY(hg_backend_tile_file(b, path));
-    hg_status status = **path ? hg_backend_tile_device(b, &device)
-                              : hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                                        "no file of tile sizes is kept: HOLOGRAM_TILES or HOLOGRAM_CACHE_DIR is off");
+    if (!**path) return HG_OK;
+    hg_status status = hg_backend_tile_device(b, &device);
     if (status == HG_OK) {
         library_tiles_print(hg_backend_tiles(b), device, &text);
         make_folder(*path);

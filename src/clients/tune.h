@@ -26,8 +26,8 @@ void hg_tune_configure(hg_config *config);
  * the one before. */
 hg_status hg_tune(hg_backend *b, library_tile tile, hg_tune_result *result) HG_NODISCARD;
 
-/* Writes the backend's sizes to the file that backends on this device read when they are opened; *path, which the caller frees, is its name.
- * HG_ERROR_IO; HG_ERROR_INVALID_ARGUMENT where no such file is kept. */
+/* Writes the backend's sizes to the file that backends on this device read when they are opened; *path, which the caller frees, is its name,
+ * "" where no such file is kept. HG_ERROR_IO. */
 hg_status hg_tune_write(hg_backend *b, char **path) HG_NODISCARD;
 /* Removes that file; the backend has the sizes without a measurement. *path is "" where no such file is kept. */
 hg_status hg_tune_reset(hg_backend *b, char **path) HG_NODISCARD;

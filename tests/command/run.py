@@ -687,6 +687,36 @@ def benches():
     expect(run("bench", program("axpy"), "--backend", "cpu", "--repeat", "1"), 0, what="inputs are made up")
 
 
+# ---- sizes of tiles: measured, written, read, shown, removed; no figure is asserted
+
+def tunes():
+    path = os.path.join(os.getcwd(), "tuned", "deeper", "tiles.txt")
+    tune = lambda *more: run("tune", "--backend", "cpu", "--only", "gemm.panel", *more, env={"HOLOGRAM_TILES": path, "HOLOGRAM_NUM_THREADS": "2"})
+    shown = lambda: json.loads(tune("--list", "--json").out)["outputs"]
+    check(f"{path}: there is none\n" in tune("--list").out and [r["name"] for r in shown()] == ["gemm.panel_rows"], f"tune --list: {tune('--list')}")
+    preset = shown()[0]["preset"]
+    text = tune()
+    check(text.status == 0 and re.search(rf"^gemm\.panel_rows +{preset} -> +(\d+) .* {preset}: 1\.00 .*\nwritten to {re.escape(path)}\n$", text.out, re.M), f"tune: {text}")
+    check(shown()[0]["size"] == int(re.search(r"-> +(\d+)", text.out).group(1)) and tune("--list").out.startswith(path + "\n"), f"what was written is read: {shown()}")
+    with open(path) as file:
+        good = file.read()
+    write(path, re.sub(r"gemm\.panel_rows \d+", "gemm.panel_rows 48", good))
+    check(shown()[0]["size"] == 48, "a size of the file counts")
+    known = json.loads(tune("--json").out)["outputs"]
+    check(known[0]["before"] == 48 and known[0]["tries"][0] == {"size": 48, "relative_time": 1} and len(known[0]["tries"]) == 4, f"tune --json: {known}")
+    for bad, why in (("nothing", "its first line is not"), (good.replace("level", "levels"), "it is of another device or version"), (good + "gemm.rows 99\n", "line 'gemm.rows 99' is no size")):
+        write(path, bad)
+        check(why in tune("--list").out and shown()[0]["size"] == preset, f"a bad file: {tune('--list')}")
+    expect(tune("--reset"), 0, "^$", path + " is gone\n", "tune --reset")
+    check(not os.path.exists(path) and tune("--reset").status == 0, "the file is gone")
+    expect(run("tune", "--only", "gem.", "--backend", "cpu"), 2, "--only: no size has a name that begins with 'gem.'", what="tune --only")
+    expect(tune("--list", "--reset"), 2, "exclude each other", what="tune --list --reset")
+    expect(tune("x"), 2, "expects no argument, got 'x'", what="tune x")
+    for off in {"HOLOGRAM_TILES": "off"}, {"HOLOGRAM_CACHE_DIR": "off"}:
+        off = run("tune", "--backend", "cpu", "--only", "gemm.panel", env=off)
+        check(off.status == 0 and off.out.endswith("not written: no file is kept\n"), f"tune without a file: {off}")
+
+
 # ---- the environment's settings
 
 def settings():
@@ -1359,7 +1389,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:
