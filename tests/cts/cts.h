@@ -61,17 +61,12 @@ void cts_blocks(cts *s);     /* block.c: rows on the lanes of a block */
 void cts_literals(cts *s);   /* rows.c: mov_imm and rdid */
 void cts_maps(cts *s);       /* maps.c: operations on whole arrays */
 void cts_conv2d(cts *s);     /* conv2d.c */
-void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */
-void cts_rows(cts *s);       /* rows.c: rows whose operands are registers and predicates */
-void cts_blocks(cts *s);     /* block.c: rows on the lanes of a block */
-void cts_literals(cts *s);   /* rows.c: mov_imm and rdid */
-void cts_maps(cts *s);       /* maps.c: operations on whole arrays */
-void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */
+void cts_norms(cts *s);      /* norms.c: softmax, norms, rope, layer_scale, kv_cache_update, all_reduce, all_gather */
 void cts_transforms(cts *s); /* transforms.c: fft */
-
-void cts_products(cts *s); /* products.c: sparse_gemm, tensor_contract, quantized_gemm */
-void cts_atlas(cts *s);    /* atlas.c: block 1C0 */
-void cts_examples(cts *s); /* examples.c: the programs of examples/programs */
+void cts_products(cts *s);   /* products.c: sparse_gemm, tensor_contract, quantized_gemm */
+void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */
+void cts_atlas(cts *s);      /* atlas.c: block 1C0 */
+void cts_examples(cts *s);   /* examples.c: the programs of examples/programs */
 
 /* record.c: cases for machines that cannot run the oracle. */
 bool cts_record_open(cts *s, const char *path);
