@@ -6,7 +6,6 @@
 #include "kir/pipeline/pipeline.h"
 #include "library/texts.h"
 #include <hologram/program.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,7 +63,7 @@ hg_status library_assemble(const library_request *r, hg_program **program) {
         if (name[0] == '@')
             snprintf(defines[count++], DEFINE_LENGTH, "%s=%s", name + 1, hg_type_name((hg_type)r->constants[i]));
         else
-            snprintf(defines[count++], DEFINE_LENGTH, "%s=%" PRId64, name, r->constants[i]);
+            snprintf(defines[count++], DEFINE_LENGTH, "%s=%lld", name, (long long)r->constants[i]);
     }
     for (size_t i = 0; i < count; i++) list[i] = defines[i];
     hg_assemble_options options = {.size = sizeof options,
