@@ -441,12 +441,25 @@ static int print_integer(char buffer[48], hg_i128 value) {
     return length;
 }
 
+/* Exact, in hexadecimal. (printf's %a is not everywhere.) */
+static int print_real(char *buffer, size_t room, double value) {
+    uint64_t bits;
+    char digits[16] = {0};
+    memcpy(&bits, &value, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7FF), count = 13;
+    for (int i = 0; i < count; i++) digits[i] = "0123456789abcdef"[bits >> (48 - 4 * i) & 15];
+    while (count > 0 && digits[count - 1] == '0') digits[--count] = 0;
+    const char *sign = bits >> 63 ? "-" : "";
+    if (exponent == 0x7FF) return snprintf(buffer, room, "%s%s", sign, count ? "nan" : "inf");
+    int power = exponent ? exponent - 1023 : count ? -1022 : 0;
+    return snprintf(buffer, room, "%s0x%d%s%sp%d", sign, exponent != 0, count ? "." : "", digits, power);
+}
+
 bool hg_asm_constant_token(hg_assembler *a, const hg_constant *value, hg_token *literal) {
     *literal = value->token;
     if (value->kind == HG_CONSTANT_LITERAL) return true;
     char text[48];
-    int length = value->kind == HG_CONSTANT_INTEGER ? print_integer(text, value->integer)
-                                                    : snprintf(text, sizeof text, "%a", value->real); /* exact in hexadecimal */
+    int length = value->kind == HG_CONSTANT_INTEGER ? print_integer(text, value->integer) : print_real(text, sizeof text, value->real);
     literal->marked = hg_token_width(&value->token);
     literal->kind = HG_TOKEN_NUMBER;
     literal->length = (uint32_t)length;
