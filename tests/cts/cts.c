@@ -266,6 +266,7 @@ int main(int argc, char **argv) {
     }
     cts_maps(&s);
     cts_conv2d(&s);
+    cts_matrices(&s);
     cts_norms(&s);
     cts_transforms(&s);
     cts_forms(&s);

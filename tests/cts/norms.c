@@ -1,80 +1,16 @@
 /* softmax, norms, rope and what goes along rows against the same in long double, within a bound of each element; copies to the bit. */
-#include "cts.h"
+#include "work.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A case with what its output is expected to be. Arrays are of `type`, the output first. */
-typedef struct work {
-    cts *s;
-    hg_type type;
-    run_case c;
-    char text[1024];
-    uint64_t count;
-    long double unit; /* half an ULP of 1, of the type that is calculated in */
-    long double *expected, *bound;
-} work;
-
-static bool begin(work *w, cts *s, hg_type type, uint64_t outputs, const char *arrays) {
-    *w = (work){.s = s, .type = type, .c = {.cleared_class = 96}, .count = outputs, .unit = type == HG_TYPE_F64 ? 0x1p-53L : 0x1p-24L};
-    w->expected = calloc(outputs + 1, sizeof *w->expected);
-    w->bound = calloc(outputs + 1, sizeof *w->bound);
-    strcpy(w->text, ".atlas 1\n.program cts\n");
-    for (const char *a = arrays; *a; a++)
-        snprintf(w->text + strlen(w->text), sizeof w->text - strlen(w->text), ".param %c buffer %s %s\n", *a, hg_type_name(type),
-                 *a == 'y' ? "inout" : "in");
-    return w->expected && w->bound && case_add_array(&w->c, "y", type, NULL, outputs * oracle_size(type));
-}
-
-/* Made-up elements of an array, as they are in memory; in steps of 1/64 below 8. The caller frees them. */
-static double *input(work *w, const char *name, uint64_t count, bool positive) {
-    uint32_t size = oracle_size(w->type);
-    double *values = calloc(count + 1, sizeof *values);
-    case_array *a = case_add_array(&w->c, name, w->type, NULL, count * size);
-    for (uint64_t i = 0; values && a && i < count; i++) {
-        double value = (double)((int64_t)(cts_random(w->s) % 1001) - (positive ? 0 : 500)) / 64;
-        oracle_convert(w->type, HG_TYPE_F64, (const uint8_t *)&value, a->bytes + i * size);
-        oracle_convert(HG_TYPE_F64, w->type, a->bytes + i * size, (uint8_t *)&values[i]);
-    }
-    return values;
-}
-
-static uint32_t ulps(const work *w, uint64_t i) {
-    int digits = w->type == HG_TYPE_F64 ? 53 : w->type == HG_TYPE_F32 ? 24 : w->type == HG_TYPE_F16 ? 11 : 8;
-    int least = w->type == HG_TYPE_F64 ? -1074 : w->type == HG_TYPE_F32 ? -149 : w->type == HG_TYPE_F16 ? -24 : -133;
-    int exponent = w->expected[i] != 0 ? (int)floorl(log2l(fabsl(w->expected[i]))) - digits + 1 : least;
-    long double count = w->bound[i] / ldexpl(1, exponent < least ? least : exponent);
-    return w->bound[i] > 0 ? (uint32_t)(count > 1e6L ? 1e6L : count) + 1 : 0;
-}
-
-static void finish(work *w, const char *instruction) {
-    uint32_t size = oracle_size(w->type);
-    uint8_t *expected = calloc(w->count + 1, size);
-    uint32_t *tolerance = calloc(w->count + 1, sizeof *tolerance);
-    for (uint64_t i = 0; expected && tolerance && i < w->count; i++) {
-        double value = (double)w->expected[i];
-        oracle_convert(w->type, HG_TYPE_F64, (const uint8_t *)&value, expected + i * size);
-        tolerance[i] = ulps(w, i);
-    }
-    cts_text(&w->c, "%s    %s\n", w->text, instruction);
-    case_set_lanes(&w->c, 2);
-    if (expected && tolerance)
-        cts_check(w->s, instruction, w->type, &w->c, expected, tolerance);
-    else
-        cts_fail(w->s, NULL, instruction, "out of memory");
-    free(expected);
-    free(tolerance);
-    free(w->expected);
-    free(w->bound);
-}
 
 /* ---- rows ---- */
 
 static void softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
     work w;
     char text[256];
-    bool ok = begin(&w, s, type, (uint64_t)rows * n, "yx");
-    double *x = input(&w, "x", (uint64_t)rows * n, false);
+    bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yx");
+    double *x = work_input(&w, "x", (uint64_t)rows * n, false);
     for (unsigned r = 0; ok && x && r < rows; r++) {
         const double *row = x + (uint64_t)r * n;
         long double largest = -INFINITY, sum = 0, away = 0;
@@ -89,7 +25,7 @@ static void softmax(cts *s, hg_type type, unsigned rows, unsigned n) {
     }
     free(x);
     snprintf(text, sizeof text, "softmax.%s output=y, input=x, n=%u, rows=%u", hg_type_name(type), n, rows);
-    finish(&w, text);
+    work_finish(&w, text);
 }
 
 /* Normalises a row of n elements in place: (x - mean) / sqrt(variance + eps); gives what an element is known within, in units. */
@@ -108,8 +44,9 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
     uint64_t count = (uint64_t)batch * channels * spatial;
     bool layer = groups == 0;
     unsigned rows = layer ? batch : batch * groups, n = layer ? channels : channels / groups * spatial;
-    bool ok = begin(&w, s, type, count, "yxgb");
-    double *x = input(&w, "x", count, false), *gamma = input(&w, "g", channels, false), *beta = input(&w, "b", channels, false);
+    bool ok = work_begin(&w, s, type, type, count, "yxgb");
+    double *x = work_input(&w, "x", count, false), *gamma = work_input(&w, "g", channels, false),
+           *beta = work_input(&w, "b", channels, false);
     for (unsigned r = 0; ok && x && gamma && beta && r < rows; r++) {
         long double *y = w.expected + (uint64_t)r * n, known = normalise(x + (uint64_t)r * n, n, y);
         for (unsigned i = 0; i < n; i++) {
@@ -131,16 +68,17 @@ static void norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsign
                  "group_norm.%s output=y, input=x, gamma=g, beta=b, batch=%u, channels=%u, groups=%u, spatial=%u, eps=0.0009765625, "
                  "activation=%s",
                  hg_type_name(type), batch, channels, groups, spatial, activation);
-    finish(&w, text);
+    work_finish(&w, text);
 }
 
 static void batch_norm(cts *s, hg_type type, unsigned batch, unsigned channels, unsigned spatial, const char *activation) {
     work w;
     char text[256];
     uint64_t count = (uint64_t)batch * channels * spatial;
-    bool ok = begin(&w, s, type, count, "yxgbmv");
-    double *x = input(&w, "x", count, false), *gamma = input(&w, "g", channels, false), *beta = input(&w, "b", channels, false),
-           *mean = input(&w, "m", channels, false), *variance = input(&w, "v", channels, true);
+    bool ok = work_begin(&w, s, type, type, count, "yxgbmv");
+    double *x = work_input(&w, "x", count, false), *gamma = work_input(&w, "g", channels, false),
+           *beta = work_input(&w, "b", channels, false), *mean = work_input(&w, "m", channels, false),
+           *variance = work_input(&w, "v", channels, true);
     for (uint64_t i = 0; ok && x && gamma && beta && mean && variance && i < count; i++) {
         uint64_t at = i / spatial % channels;
         long double factor = gamma[at] / sqrtl(variance[at] + 0.0009765625L);
@@ -158,21 +96,21 @@ static void batch_norm(cts *s, hg_type type, unsigned batch, unsigned channels, 
              "batch_norm.%s output=y, input=x, gamma=g, beta=b, mean=m, variance=v, batch=%u, channels=%u, spatial=%u, eps=0.0009765625, "
              "activation=%s",
              hg_type_name(type), batch, channels, spatial, activation);
-    finish(&w, text);
+    work_finish(&w, text);
 }
 
 static void layer_scale(cts *s, hg_type type, unsigned rows, unsigned n) {
     work w;
     char text[256];
-    bool ok = begin(&w, s, type, (uint64_t)rows * n, "yxv");
-    double *x = input(&w, "x", (uint64_t)rows * n, false), *scale = input(&w, "v", n, false);
+    bool ok = work_begin(&w, s, type, type, (uint64_t)rows * n, "yxv");
+    double *x = work_input(&w, "x", (uint64_t)rows * n, false), *scale = work_input(&w, "v", n, false);
     for (uint64_t i = 0; ok && x && scale && i < (uint64_t)rows * n; i++) w.expected[i] = (long double)x[i] * scale[i % n];
     for (uint64_t i = 0; ok && i < w.count; i++)
         if (w.expected[i] == 0) w.expected[i] = signbit(x[i]) != signbit(scale[i % n]) ? -0.0L : 0.0L;
     free(x);
     free(scale);
     snprintf(text, sizeof text, "layer_scale.%s output=y, input=x, scale=v, n=%u, rows=%u", hg_type_name(type), n, rows);
-    finish(&w, text);
+    work_finish(&w, text);
 }
 
 /* ---- rope ---- */
@@ -182,8 +120,8 @@ static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned
     char text[256];
     unsigned half = size / 2;
     uint64_t count = 2ull * places * heads * size;
-    bool ok = begin(&w, s, type, count, "yxf");
-    double *x = input(&w, "x", count, false), *freqs = input(&w, "f", half, true);
+    bool ok = work_begin(&w, s, type, type, count, "yxf");
+    double *x = work_input(&w, "x", count, false), *freqs = work_input(&w, "f", half, true);
     for (uint64_t pair = 0; ok && x && freqs && pair < count / 2; pair++) {
         uint64_t i = pair % half, start = pair / half * size, place = pair / half / heads % places;
         uint64_t one = start + (halves ? i : 2 * i), other = start + (halves ? i + half : 2 * i + 1);
@@ -196,7 +134,7 @@ static void rope(cts *s, hg_type type, unsigned places, unsigned heads, unsigned
     free(freqs);
     snprintf(text, sizeof text, "rope.%s output=y, input=x, freqs=f, batch=2, seq_len=%u, heads=%u, head_dim=%u, position=%u, halves=%s",
              hg_type_name(type), places, heads, size, position, halves ? "true" : "false");
-    finish(&w, text);
+    work_finish(&w, text);
 }
 
 /* ---- copies ---- */
@@ -205,29 +143,29 @@ static void copies(cts *s, hg_type type, unsigned position, unsigned places) {
     work w;
     char text[256];
     uint64_t one = 2 * 3 * 5, size = oracle_size(type);
-    if (begin(&w, s, type, (position + places + 1) * one, "yx")) {
-        double *x = input(&w, "x", places * one, false);
+    if (work_begin(&w, s, type, type, (position + places + 1) * one, "yx")) {
+        double *x = work_input(&w, "x", places * one, false);
         for (uint64_t i = 0; x && i < places * one; i++) w.expected[position * one + i] = x[i];
         free(x);
     }
     snprintf(text, sizeof text, "kv_cache_update.%s cache=y, new_kv=x, position=%u, batch=2, heads=3, head_dim=5, seq_len=%u",
              hg_type_name(type), position, places);
-    finish(&w, text);
-    if (begin(&w, s, type, 37, "yx")) {
-        double *x = input(&w, "x", 37, false);
+    work_finish(&w, text);
+    if (work_begin(&w, s, type, type, 37, "yx")) {
+        double *x = work_input(&w, "x", 37, false);
         for (uint64_t i = 0; x && i < 37; i++) w.expected[i] = x[i];
         free(x);
     }
     snprintf(text, sizeof text, "all_gather.%s output=y, input=x, n=37, devices=(0)", hg_type_name(type));
-    finish(&w, text);
-    if (begin(&w, s, type, 37, "y"))
+    work_finish(&w, text);
+    if (work_begin(&w, s, type, type, 37, "y"))
         for (uint64_t i = 0; i < 37; i++) {
             double value = (double)i - 18;
             oracle_convert(type, HG_TYPE_F64, (const uint8_t *)&value, w.c.arrays[0].bytes + i * size);
             w.expected[i] = value;
         }
     snprintf(text, sizeof text, "all_reduce.%s buffer=y, n=37, operation=sum, devices=()", hg_type_name(type));
-    finish(&w, text);
+    work_finish(&w, text);
 }
 
 void cts_norms(cts *s) {
