@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const TYPE_SETS[] = {"-", "all", "integers", "floats", "i32 u32 i64 u64", "i128 f64"};
+static const char *const TYPE_SETS[] = {"-", "all", "integers", "floats", "i32 u32 i64 u64", "i128 f64", "f32 f64", "f16 bf16", "i8 u8"};
 static const char *const NUMBERS[] = {"exact", "1 ulp", "2 ulp", "bounded"};
 
 /* Columns of tables: types that a device has together or not at all. */

@@ -28,11 +28,12 @@ enum { MOST_OF_STEP = 8, MOST = HG_OPERATOR_COUNT + MOST_OF_STEP * (int)(sizeof 
 typedef struct carried {
     const char *name;
     uint32_t bytes, lanes; /* of a native vector, of a turn */
+    library_tile_kind tiles;
     const char *operations[16];
 } carried;
 static const carried LEVELS[] = {
-    {"v3", 32, 16, {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"}},
-    {"v4", 64, 32, {"MatMul", "GEMM"}},
+    {"v3", 32, 16, LIBRARY_TILES_V3, {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"}},
+    {"v4", 64, 32, LIBRARY_TILES_V4, {"MatMul", "GEMM"}},
 };
 static const carried *level;
 
@@ -144,7 +145,8 @@ static hg_status make_step(const char *instruction) {
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
-    plan_expansion x = {0};
+    library_tiles tiles = library_tiles_of(level->tiles);
+    plan_expansion x = {.tiles = &tiles};
     plan_problem problem = {.found = false};
     snprintf(text, sizeof text,
              ".atlas 1\n.program step\n.param r1 x buffer f32 inout\n.param r2 y buffer f32 in\n.param r3 z buffer f32 in\n"
