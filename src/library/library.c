@@ -40,10 +40,14 @@ hg_type library_sum_type(hg_type type) { return type == HG_TYPE_F64 ? HG_TYPE_F6
 /* What texts include. */
 static hg_status resolve(void *user, const char *from, const char *name, hg_source *source) {
     const library_request *r = user;
-    const char *text = strcmp(name, "epilogue") == 0 ? r->epilogue : strcmp(name, "parameters") == 0 ? r->parameters : NULL;
+    const struct {
+        const char *name, *text;
+    } files[] = {{"epilogue", r->epilogue}, {"parameters", r->parameters}, {"fused", r->fused}, {"functions", r->functions}};
+    size_t i = 0;
     (void)from;
-    if (!text) text = "\n";
-    source->name = strcmp(name, "epilogue") == 0 ? "epilogue" : "parameters";
+    while (i < HG_COUNT_OF(files) - 1 && strcmp(name, files[i].name) != 0) i++;
+    const char *text = files[i].text ? files[i].text : "\n";
+    source->name = files[i].name;
     source->bytes = text;
     source->length = strlen(text);
     return HG_OK;

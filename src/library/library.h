@@ -27,8 +27,10 @@ typedef struct library_request {
     library_id id;
     hg_type type;             /* T; A is f32 for halves, f64 for it, f32 for integers, else T */
     const int64_t *constants; /* as many as the row has names; of a type an hg_type */
-    /* What stands in the text where it says `.include "epilogue"` and `.include "parameters"`; NULL: nothing. */
-    const char *epilogue, *parameters;
+    /* What stands in the text where it says `.include "epilogue"`: of a function, what it makes of `value`. And for whole maps that follow:
+     * "parameters" behind the buffers, "fused" where the element `place` of the output is about to be stored from `v`, "functions" at the end.
+     * NULL: nothing. */
+    const char *epilogue, *parameters, *fused, *functions;
 } library_request;
 
 /* Of all texts. */

@@ -87,7 +87,8 @@ typedef struct plan_step {
     const uint32_t *args; /* environment entries */
     uint32_t result;      /* environment entry; HG_PLAN_NO_ENV: the instruction has none */
     uint32_t
-        followers; /* steps directly behind it that could be done with it in one kernel, where memory allows it. From plan_find_chains */
+        followers; /* steps directly behind it that could be done with it in one kernel, where memory allows it. From plan_find_chains: maps behind a
+                      map, or behind a step whose library program does them too */
 } plan_step;
 #define HG_PLAN_NO_ENV UINT32_MAX
 

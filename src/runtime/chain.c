@@ -32,7 +32,7 @@ static bool add_step(hg_run *run, hg_bound_step *s, hg_chain_found *f, bool firs
     if (hg_step_call(run->binding, s) != HG_OK || s->problem.found || !plan_chain_takes(&s->call)) return false;
     if (first) f->n = s->call.arrays[0].extents[0];
     if (first) f->native = s->native;
-    if (f->n == 0 || s->call.arrays[0].extents[0] != f->n || s->native != f->native || s->scratch) return false;
+    if (f->n == 0 || s->call.arrays[0].extents[0] != f->n || (!f->head && (s->native != f->native || s->scratch))) return false;
     s->placed = false;
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count) return false;
     hg_chain_found before = *f;
@@ -47,20 +47,64 @@ static bool add_step(hg_run *run, hg_bound_step *s, hg_chain_found *f, bool firs
     return true;
 }
 
+/* ---- steps whose library program does the maps behind it ---- */
+
+/* The elements of an array that lie one after another; 0: they do not, or there are none. */
+static uint64_t elements_without_gaps(const plan_array *a) {
+    uint64_t step = hg_type_size_bytes((hg_type)a->type), count = 1;
+    for (uint8_t i = a->rank; i-- > 0;) {
+        if (a->extents[i] != 1 && a->strides[i] != (int64_t)(step * count)) return 0;
+        count *= a->extents[i]; /* the array lies in memory */
+    }
+    return count;
+}
+
+static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
+    uint64_t aside;
+    if (hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
+    s->placed = false;
+    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count) return false;
+    f->head = true;
+    f->n = elements_without_gaps(&s->call.arrays[0]);
+    f->stays = s->stays && s->fixed;
+    f->arrays[0] = s->ranges[0];
+    f->chain.arrays = 1;
+    f->chain.types[0] = s->call.arrays[0].type;
+    return f->n != 0;
+}
+
+/* Whether the maps write nothing that the head reads: other lanes may still be about to. */
+static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const hg_chain_found *f) {
+    for (uint8_t k = 0; k < f->chain.count; k++)
+        for (uint32_t i = 1; i < head->call.array_count && f->chain.links[k].out; i++) {
+            uint8_t relation;
+            const hg_range pair[2] = {f->arrays[f->chain.links[k].out], head->ranges[i]};
+            hg_alias_signature(b, pair, 2, &relation);
+            if (relation != HG_ALIAS_DISTINCT) return false;
+        }
+    return true;
+}
+
 /* A failure here is none: the step that has it is done alone, and has it then. */
 static void find(hg_run *run, const plan_step *step, hg_chain_found *f) {
     hg_bound_step *steps = &run->binding->steps[step - run->binding->executable->plan->steps.data];
     hg_error kept = *hg_error_record();
+    bool head = steps[0].collective->fuses;
     memset(f, 0, sizeof *f);
     f->stays = true;
     hg_run_guard(run);
-    for (uint32_t i = 0; i <= step->followers && i < PLAN_MOST_LINKS; i++)
+    if (head && !add_head(run, &steps[0], f)) {
+        memset(f, 0, sizeof *f);
+        return;
+    }
+    for (uint32_t i = head; i <= step->followers && i < PLAN_MOST_LINKS; i++)
         if (!add_step(run, &steps[i], f, i == 0)) break;
+    if (head && !leaves_inputs(run->context->backend, &steps[0], f)) f->chain.count = 0;
     *hg_error_record() = kept;
 }
 
 static bool same_found(const hg_chain_found *x, const hg_chain_found *y) {
-    return x->n == y->n && x->native == y->native && plan_chain_equal(&x->chain, &y->chain) &&
+    return x->n == y->n && x->native == y->native && x->head == y->head && plan_chain_equal(&x->chain, &y->chain) &&
            memcmp(x->arrays, y->arrays, x->chain.arrays * sizeof *x->arrays) == 0;
 }
 
@@ -102,10 +146,48 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
     return hg_expansion_prepare(run->stream, joined, (hg_range){NULL, 0, 0});
 }
 
+/* The head's expansion with the maps in it. */
+static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
+    hg_executable *e = run->binding->executable;
+    const hg_bound_step *head = &run->binding->steps[step - e->plan->steps.data];
+    hg_bound_step *joined = &c->joined;
+    hg_range scratch = run->binding->step_scratch.range;
+    plan_expansion_clear(&joined->expansion);
+    joined->expansion.tiles = head->expansion.tiles;
+    joined->expansion.fused = &c->found.chain;
+    joined->ranges = c->ranges;
+    joined->kernels = &e->chains;
+    joined->most_kernels = MOST_KERNELS;
+    memcpy(c->ranges, head->ranges, head->call.array_count * sizeof *c->ranges);
+    memcpy(c->ranges + PLAN_FUSED, c->found.arrays, c->found.chain.arrays * sizeof *c->ranges);
+    head->collective->expand(&head->call, &joined->expansion);
+    if (joined->expansion.failed) return hg_fail_memory();
+    if (joined->expansion.scratch > scratch.size) {
+        c->found.stays = false;
+        HG_TRY(hg_run_scratch(run, joined->expansion.scratch, &scratch));
+    }
+    scratch.size = joined->expansion.scratch;
+    return hg_expansion_prepare(run->stream, joined, scratch);
+}
+
+static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
+    hg_error kept = *hg_error_record();
+    if (c->found.chain.count == 0) {
+        c->alone = true;
+        return false;
+    }
+    c->bytes = run->binding->steps[step - run->binding->executable->plan->steps.data].bytes + bytes_of(&c->found);
+    c->alone = make_fused(run, step, c) != HG_OK;
+    c->ready = !c->alone;
+    *hg_error_record() = kept;
+    return c->ready;
+}
+
 /* False: not for now. What fails is left to the steps alone. */
 static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     const hg_device_caps *caps = run->context->backend->caps;
     hg_chain_found *f = &c->found;
+    if (f->head) return prepare_fused(run, step, c);
     bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->improves && again);
     if (f->chain.count < 2 || (f->native && !caps->joins_steps)) {
         c->alone = true;
@@ -143,13 +225,15 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     *done = 0;
     if (!c || c->alone) return HG_OK;
     if (c->met < UINT8_MAX) c->met++;
-    if (!b->caps->joins_steps && c->met < COMES_AGAIN) return HG_OK;
+    bool head = s->collective && s->collective->fuses;
+    if ((!b->caps->joins_steps || head) && c->met < COMES_AGAIN) return HG_OK;
     if (!c->ready || !c->found.stays) {
         hg_chain_found found;
         find(run, step, &found);
         if (!c->ready || !same_found(&found, &c->found)) {
             c->ready = false;
             c->found = found;
+            if (head && !found.head) return HG_OK; /* native, or its arguments are wrong: alone this time */
             if (!prepare(run, step, c)) return HG_OK;
         }
     }
@@ -158,7 +242,7 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     run->binding->fault.happened = false;
     run->native = step;
     run->native_step = run->step;
-    *done = c->found.chain.count;
+    *done = c->found.chain.count + c->found.head;
     return c->found.native ? hg_run_add(run, &command) : hg_expansion_run(run, &c->joined);
 }
 

@@ -10,6 +10,7 @@
 /* What is known of the steps from one on. */
 typedef struct hg_chain_found {
     plan_chain chain;
+    bool head; /* the first step is no map: the chain is of those behind it, array 0 its output */
     uint64_t n;
     bool stays, native; /* as long as the binding lives; the driver does all of them */
     hg_range arrays[PLAN_CHAIN_ARRAYS];
@@ -23,6 +24,7 @@ typedef struct hg_bound_chain {
     hg_chain_found found;
     hg_driver_step steps[PLAN_MOST_LINKS]; /* for the driver; not ready otherwise */
     hg_bound_step joined;                  /* all of them as one kernel: its expansion, arrays and actions; nothing else is used */
+    hg_range ranges[PLAN_FUSED + PLAN_CHAIN_ARRAYS]; /* with a head: of its arrays, and of the chain's from PLAN_FUSED on */
 } hg_bound_chain;
 
 /* Does the step and those behind it that can be done with it. *done: how many; 0: none, and nothing happened. */

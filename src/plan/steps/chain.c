@@ -26,6 +26,11 @@ static bool step_fits(const plan_step *step) {
     return name != HG_OPNAME_COUNT && takes(step->op, kir_fn_of_name(name), (hg_type)step->atlas_type);
 }
 
+static bool fuses(const plan_step *step) {
+    const plan_collective *of = plan_collective_of((hg_op)step->op);
+    return of && of->fuses;
+}
+
 static void mark_targets(const hg_plan *plan, bool *targets) {
     for (uint64_t i = 0; i < plan->code.count; i++)
         if (plan->code.data[i].op == PLAN_JUMP || plan->code.data[i].op == PLAN_JUMP_UNLESS) targets[plan->code.data[i].target] = true;
@@ -40,7 +45,7 @@ void plan_find_chains(hg_plan *plan) {
         const plan_inst *inst = &plan->code.data[i], *before = inst - 1;
         if (inst->op != PLAN_STEP || before->op != PLAN_STEP || targets[i] || plan_waits(plan, inst)) continue;
         plan_step *step = &plan->steps.data[inst->index], *first = &plan->steps.data[before->index];
-        if (step == first + 1 && step_fits(step) && step_fits(first)) first->followers = step->followers + 1;
+        if (step == first + 1 && step_fits(step) && (step_fits(first) || fuses(first))) first->followers = step->followers + 1;
     }
     hg_free(targets);
 }

@@ -9,6 +9,7 @@ enum { PART_ALIGN = 256 };
 void plan_expansion_clear(plan_expansion *x) {
     x->actions.count = x->parts.count = x->values.count = x->bytes.count = 0;
     x->scratch = x->work = 0;
+    x->fused = NULL;
     x->failed = false;
 }
 

@@ -1,5 +1,6 @@
 /* gemm, batched_gemm, mixed_precision_gemm: the library program gemm.atlas. */
 #include "plan/steps/product.h"
+#include "plan/steps/chain.h"
 
 /* What is asked for. Strides are in elements. */
 typedef struct product {
@@ -149,10 +150,12 @@ void plan_expand_product(plan_expansion *x, plan_product p) {
     plan_kernel_key key = plan_library_key(
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
         (int32_t[]){p.result, p.factors, (int32_t)t.rows, (int32_t)t.columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
+    plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
+    plan_fuse(x, &key, parts, times(times(p.m, p.n), p.batch));
     x->work = times(times(p.m, p.n), times(p.k, p.batch));
     uint64_t grid[3] = {(p.m - 1) / t.rows + 1, (p.n - 1) / t.columns + 1, p.batch};
     plan_expand_grid(
-        x, &key, grid, (uint32_t[]){t.columns, 1, 1}, 0, (plan_part[]){p.a, p.b, p.c, p.bias},
+        x, &key, grid, (uint32_t[]){t.columns, 1, 1}, 0, parts,
         (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
 }
 
@@ -191,4 +194,4 @@ static plan_cost cost(const plan_call *call) {
 }
 
 const plan_collective plan_collective_gemm = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED, .fuses = true};

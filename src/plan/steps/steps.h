@@ -72,7 +72,9 @@ typedef struct plan_expansion {
     uint64_t scratch;           /* bytes of memory that the launches need among themselves */
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
-    bool failed;                /* out of memory, or more of it needed than there can be */
+    /* Maps of the output's elements that the kernel which writes them does too, where the collective fuses; set before expand. */
+    const struct plan_chain *fused;
+    bool failed; /* out of memory, or more of it needed than there can be */
 } plan_expansion;
 void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated, and the tiles */
 void plan_expansion_free(plan_expansion *x);
@@ -88,6 +90,10 @@ plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
+/* Gives a library key the maps of x->fused, whose array 0 is the output, of so many elements. parts: the arrays of the key so far; the others come
+ * behind. The text has the includes "parameters", "fused" and "functions" (library.h). */
+enum { PLAN_FUSED = 64 }; /* plan_part.array: array i of the maps is PLAN_FUSED + i */
+void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint64_t elements);
 /* Blocks of `block` lanes in a grid. One that is empty in a direction launches nothing. */
 void plan_expand_grid(plan_expansion *x, const plan_kernel_key *key, const uint64_t grid[3], const uint32_t block[3], uint64_t shared_bytes,
                       const plan_part *parts, const uint64_t *values);
@@ -122,6 +128,7 @@ struct plan_collective {
     void (*expand)(const plan_call *call, plan_expansion *x);
     plan_cost (*cost)(const plan_call *call);
     plan_overlap overlap;
+    bool fuses; /* its expansion does maps of its output, the first array, too (x->fused), where that has no gaps */
 };
 
 #endif

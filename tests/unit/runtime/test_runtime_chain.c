@@ -1,5 +1,5 @@
 /* test: labels=threads */
-/* Maps behind each other: done together where their arrays allow it, and nobody can tell but by the time. Random programs of maps over one memory,
+/* Maps behind each other or behind a matrix product: done together where their arrays allow it, and nobody can tell but by the time. Random programs of maps over one memory,
  * whose arrays are apart, the same or overlap, against their instructions one by one.
  *
  *     test_runtime_chain [BACKEND [COUNT [SEED]]] */
@@ -22,7 +22,7 @@ typedef struct chain_test {
     uint32_t step_count, size;
     uint64_t n[2], bytes, places[PLACES];
     bool threads, floats;
-    uint64_t joined, longest;
+    uint64_t joined, longest, fused;
 } chain_test;
 
 static uint8_t first[MOST_BYTES], expected[MOST_BYTES], actual[MOST_BYTES];
@@ -61,7 +61,13 @@ static void write_step(chain_test *t, const char *type) {
     if (!t->floats && pick(t, 12) == 0) two = 5; /* it may fault */
     step *s = &t->steps[t->step_count++];
     s->out = out;
-    if (kind)
+    if (t->floats && pick(t, 5) == 0) { /* with the maps behind it: those of n elements, where they change nothing that it reads */
+        uint64_t rows = t->n[0] % 20 == 0 ? t->n[0] / 50 : t->n[0] % 16 == 0 ? 16 : 1, columns = t->n[0] ? t->n[0] / (rows ? rows : 1) : 0;
+        snprintf(s->text, sizeof s->text,
+                 "gemm.%s c=[x + %" PRIu64 "], a=[x + %" PRIu64 "], b=[x + %" PRIu64 "], m=%" PRIu64 ", n=%" PRIu64 ", k=%u, beta=%u\n",
+                 type, out, t->places[pick(t, PLACES)], t->places[pick(t, PLACES)], rows, columns, (unsigned)pick(t, rows > 1 ? 8 : 2),
+                 (unsigned)pick(t, 2));
+    } else if (kind)
         snprintf(s->text, sizeof s->text, "parallel_map.%s [x + %" PRIu64 "], [x + %" PRIu64 "], %s, %s\n", type, out, a,
                  t->floats && pick(t, 3) == 0 ? FLOATS[pick(t, 4)] : ONE[pick(t, 4)], count);
     else
@@ -178,6 +184,7 @@ static uint64_t count_joined(chain_test *t, const hg_binding *binding) {
         const hg_bound_chain *c = binding->steps[i].chain;
         if (!c || !c->ready || c->alone) continue;
         joined += c->found.chain.count;
+        t->fused += c->found.head;
         if (c->found.chain.count > t->longest) t->longest = c->found.chain.count;
     }
     return joined;
@@ -311,6 +318,7 @@ int main(int argc, char **argv) {
     test_rounds(&t);
     for (uint64_t i = 0; i < count && test_failed < MOST_FAILURES; i++, t.seed++) run_seed(&t);
     CHECK_MESSAGE(count < 10 || t.joined > count, "%" PRIu64 " steps were done with others", t.joined);
+    CHECK_MESSAGE(count < 10 || t.fused, "no maps were done with a product");
     hg_backend_destroy(t.b);
     hg_backend_destroy(t.plain);
     return test_done();
