@@ -59,14 +59,14 @@ static uint64_t elements_without_gaps(const plan_array *a) {
     return count;
 }
 
+/* Its arguments and memory stay: its expansion is made once. */
 static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t aside;
-    if (hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
+    if (!s->fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
     s->placed = false;
-    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count) return false;
+    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
     f->head = true;
     f->n = elements_without_gaps(&s->call.arrays[0]);
-    f->stays = s->stays && s->fixed;
     f->arrays[0] = s->ranges[0];
     f->chain.arrays = 1;
     f->chain.types[0] = s->call.arrays[0].type;
@@ -162,10 +162,8 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     memcpy(c->ranges + PLAN_FUSED, c->found.arrays, c->found.chain.arrays * sizeof *c->ranges);
     head->collective->expand(&head->call, &joined->expansion);
     if (joined->expansion.failed) return hg_fail_memory();
-    if (joined->expansion.scratch > scratch.size) {
-        c->found.stays = false;
-        HG_TRY(hg_run_scratch(run, joined->expansion.scratch, &scratch));
-    }
+    if (joined->expansion.scratch > scratch.size)
+        return hg_fail_memory(); /* as much as the head needs alone was planned with the binding */
     scratch.size = joined->expansion.scratch;
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
