@@ -108,10 +108,10 @@ hg_status plan_expand_example(const hg_plan *plan, const plan_step *step, plan_e
 
 /* What may happen where an array that is read shares memory with one that is written. What may not: it is read from a copy then. */
 typedef enum plan_overlap {
-    PLAN_OVERLAP_REFUSED, /* an error: the order of writes would show */
     PLAN_OVERLAP_NEVER,
-    PLAN_OVERLAP_SAME, /* they may be the same bytes: each element is read before it is written */
-    PLAN_OVERLAP_ANY   /* all is read before anything is written */
+    PLAN_OVERLAP_SAME,   /* they may be the same bytes: each element is read before it is written */
+    PLAN_OVERLAP_ANY,    /* all is read before anything is written */
+    PLAN_OVERLAP_REFUSED /* an error: the order of writes would show */
 } plan_overlap;
 
 typedef struct plan_cost {
