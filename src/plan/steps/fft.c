@@ -131,7 +131,7 @@ static void expand_short(const transform *t, plan_part from, plan_part to, uint6
 }
 
 static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
-    uint32_t radices[MOST_PASSES], passes = find_radices(t->m, radices);
+    uint32_t radices[MOST_PASSES] = {0}, passes = find_radices(t->m, radices);
     plan_kernel_key key = program(t, LIBRARY_FFT_WHOLE, (int32_t)radices[0], passes > 1 ? (int32_t)radices[1] : 0, 5, 3);
     plan_expand_grid(t->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){W, 1, 1}, 0, (plan_part[]){from, to, t->work, t->circle, t->rows},
                      (uint64_t[]){sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
