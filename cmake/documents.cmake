@@ -6,7 +6,7 @@ list(APPEND documents ${PROJECT_SOURCE_DIR}/include/hologram/vector.h ${PROJECT_
      ${PROJECT_SOURCE_DIR}/cli/built/runtime.inc ${PROJECT_SOURCE_DIR}/cli/built/check.inc)
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.c
                    COMMAND ${CMAKE_COMMAND} "-DOUT=${PROJECT_BINARY_DIR}/pages.c" "-DDOCUMENTS=${documents}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-                   DEPENDS ${documents} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+                   DEPENDS ${documents} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake VERBATIM)
 add_library(hologram_pages OBJECT ${PROJECT_BINARY_DIR}/pages.c)
 target_include_directories(hologram_pages PRIVATE ${PROJECT_SOURCE_DIR}/cli)
 target_link_libraries(hologram_pages PRIVATE hg_flags)

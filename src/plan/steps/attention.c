@@ -9,16 +9,14 @@ typedef struct asked {
     bool causal;
 } asked;
 
-static uint64_t number_of(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
-
 static asked read_call(const plan_call *call) {
-    asked a = {.batch = number_of(call, "batch"),
-               .heads = number_of(call, "heads"),
-               .seq_len = number_of(call, "seq_len"),
-               .head_dim = number_of(call, "head_dim"),
-               .kv_heads = number_of(call, "kv_heads"),
-               .kv_len = number_of(call, "kv_len"),
-               .causal = number_of(call, "causal") != 0};
+    asked a = {.batch = plan_named(call, "batch"),
+               .heads = plan_named(call, "heads"),
+               .seq_len = plan_named(call, "seq_len"),
+               .head_dim = plan_named(call, "head_dim"),
+               .kv_heads = plan_named(call, "kv_heads"),
+               .kv_len = plan_named(call, "kv_len"),
+               .causal = plan_named(call, "causal") != 0};
     uint32_t strides = plan_operand_named(call, "mask_strides");
     if (!a.kv_heads) a.kv_heads = a.heads;
     if (!a.kv_len) a.kv_len = a.seq_len;
@@ -34,7 +32,7 @@ static asked read_call(const plan_call *call) {
 static void check(const plan_call *call, plan_problem *problem) {
     asked a = read_call(call);
     uint32_t strides = plan_operand_named(call, "mask_strides"), count = call->operands[strides].count;
-    if (call->op == HG_OP_FLASH_ATTENTION && number_of(call, "block_size") == 0)
+    if (call->op == HG_OP_FLASH_ATTENTION && plan_named(call, "block_size") == 0)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "block_size"), "0, at least 1 expected");
     if (a.kv_heads && a.heads % a.kv_heads)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "kv_heads"), "%llu, a divisor of the %llu heads expected",
@@ -47,8 +45,6 @@ static void matrices(const plan_call *call, const char *operand, uint64_t batch,
     plan_array_shape(plan_array_of(call, plan_operand_named(call, operand)), 4, (const uint64_t[]){batch, heads, rows, columns});
 }
 
-static int64_t stride_of(uint64_t elements) { return elements > INT64_MAX ? INT64_MAX : (int64_t)elements; }
-
 static void ranges(plan_call *call) {
     asked a = read_call(call);
     plan_array *mask = plan_array_of(call, plan_operand_named(call, "mask"));
@@ -58,22 +54,18 @@ static void ranges(plan_call *call) {
     matrices(call, "value", a.batch, a.kv_heads, a.kv_len, a.head_dim);
     if (mask)
         plan_array_strides(mask, 4, (const uint64_t[]){a.batch, a.heads, a.seq_len, a.kv_len},
-                           (const int64_t[]){stride_of(a.mask_batch), stride_of(a.mask_head), stride_of(a.kv_len), 1});
+                           (const int64_t[]){plan_stride(a.mask_batch), plan_stride(a.mask_head), plan_stride(a.kv_len), 1});
 }
 
 /* ---- the expansion ---- */
 
 enum { LANES = 32, KEYS = 64 }; /* of the text */
 
-static plan_part part_of(const plan_call *call, const char *operand) {
-    return plan_whole(call, (uint32_t)(plan_array_of(call, plan_operand_named(call, operand)) - call->arrays));
-}
-
 /* The scale times log2 e, in the type of the calculation. */
 static uint64_t scale_of(const plan_call *call, const asked *a) {
     const double log2e = 1.4426950408889634;
     double scale;
-    uint64_t word = number_of(call, "scale"), bits = 0;
+    uint64_t word = plan_named(call, "scale"), bits = 0;
     memcpy(&scale, &word, sizeof scale);
     if (scale == 0) scale = 1 / sqrt((double)a->head_dim);
     scale *= log2e;
@@ -94,11 +86,11 @@ static void expand(const plan_call *call, plan_expansion *x) {
     /* The output has batch * heads * seq_len * head_dim elements, so that products of these do not overflow. */
     uint64_t tiles = (a.seq_len - 1) / LANES + 1, blocks = a.batch * a.heads * tiles;
     int32_t ts = (int32_t)hg_type_size_bytes(type), as = (int32_t)size;
-    plan_part parts[8] = {part_of(call, "query"), part_of(call, "key"), part_of(call, "value")};
+    plan_part parts[8] = {plan_part_named(call, "query"), plan_part_named(call, "key"), plan_part_named(call, "value")};
     parts[3] = plan_scratch(x, blocks, a.head_dim * LANES * size);
     parts[4] = plan_scratch(x, blocks, KEYS * LANES * size);
     parts[5] = plan_scratch(x, blocks, a.head_dim * LANES * size);
-    if (mask) parts[6] = part_of(call, "mask");
+    if (mask) parts[6] = plan_part_named(call, "mask");
     plan_kernel_key key = plan_library_key(LIBRARY_ATTENTION, type, HG_OP_MOV, (int32_t[]){ts, as, a.causal, mask}, mask ? 7 : 6,
                                            mask ? 8 : 5);
     plan_expand_grid(
@@ -106,7 +98,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
         (uint64_t[]){a.heads / a.kv_heads, a.seq_len, a.kv_len, a.head_dim, scale_of(call, &a), a.kv_heads, a.mask_batch, a.mask_head});
     key = plan_library_key(LIBRARY_ATTENTION_OUTPUT, type, HG_OP_MOV, (int32_t[]){ts, as}, 2, 2);
     plan_expand_grid(x, &key, (uint64_t[]){tiles, (a.head_dim - 1) / LANES + 1, a.batch * a.heads}, (uint32_t[]){LANES, 1, 1}, 0,
-                     (plan_part[]){parts[5], part_of(call, "output")}, (uint64_t[]){a.seq_len, a.head_dim});
+                     (plan_part[]){parts[5], plan_part_named(call, "output")}, (uint64_t[]){a.seq_len, a.head_dim});
 }
 
 /* Two products and a function for each pair of a query and a key. */

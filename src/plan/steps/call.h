@@ -53,6 +53,12 @@ void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uin
 static inline uint64_t plan_number(const plan_call *call, uint32_t operand, uint32_t n) { return call->operands[operand].words[n]; }
 /* The operand with that name; the row has it. */
 uint32_t plan_operand_named(const plan_call *call, const char *name);
+/* The first number of it. */
+uint64_t plan_named(const plan_call *call, const char *name);
+/* UINT64_MAX where the product is larger: no memory is as large. */
+uint64_t plan_times(uint64_t x, uint64_t y);
+/* Elements from one to the next, as plan_array_strides takes them. */
+static inline int64_t plan_stride(uint64_t elements) { return elements > INT64_MAX ? INT64_MAX : (int64_t)elements; }
 /* The array of an operand; NULL: left out. */
 plan_array *plan_array_of(const plan_call *call, uint32_t operand);
 /* An array whose elements lie one after another, the last index next to each other. */

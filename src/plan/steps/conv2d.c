@@ -35,18 +35,13 @@ typedef struct convolution {
 
 static uint64_t size_of(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
 
-static uint64_t times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX; /* no memory is as large */
-}
-
 static uint64_t plus(uint64_t x, uint64_t y) {
     uint64_t result;
     return hg_add_u64(x, y, &result) ? result : UINT64_MAX;
 }
 
 /* Places that a kernel of that size covers. */
-static uint64_t reach(const axis *a) { return plus(times(a->kernel - 1, a->dilation), 1); }
+static uint64_t reach(const axis *a) { return plus(plan_times(a->kernel - 1, a->dilation), 1); }
 static uint64_t padded(const axis *a) { return plus(plus(a->size, a->before), a->after); }
 
 /* Only of a call that has been checked. */
@@ -135,7 +130,7 @@ static void ranges(plan_call *call) {
 
 static uint64_t least_of(uint64_t x, uint64_t y) { return x < y ? x : y; }
 static uint64_t most_of(uint64_t x, uint64_t y) { return x < y ? y : x; }
-static uint64_t rounded(uint64_t x, uint64_t step) { return times(x / step + (x % step != 0), step); }
+static uint64_t rounded(uint64_t x, uint64_t step) { return plan_times(x / step + (x % step != 0), step); }
 
 /* Lanes of a block: neighbouring positions. No bit depends on it, nor on the channels of a tile. */
 static uint64_t lanes_of(const plan_expansion *x, hg_type type) {
@@ -145,7 +140,7 @@ static uint64_t lanes_of(const plan_expansion *x, hg_type type) {
 /* Half as many where the last tile would be nearly empty. */
 static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
     uint64_t half = lanes / 2;
-    return times(rounded(positions, half), 20) <= times(rounded(positions, lanes), 19) ? half : lanes;
+    return plan_times(rounded(positions, half), 20) <= plan_times(rounded(positions, lanes), 19) ? half : lanes;
 }
 
 /* Output channels of a tile. More for few lanes, but where rows of the kernel, `bytes` long, would fall on the same places of a cache. */
@@ -170,7 +165,7 @@ typedef struct layout {
 static void merge_rows(convolution *c) {
     const axis *y = &c->rows, *x = &c->columns;
     if (y->kernel != 1 || x->kernel != 1 || y->stride != 1 || x->stride != 1 || y->before || y->after || x->before || x->after) return;
-    c->columns.size = c->columns.out = times(y->size, x->size);
+    c->columns.size = c->columns.out = plan_times(y->size, x->size);
     c->rows.size = c->rows.out = 1;
 }
 
@@ -191,33 +186,33 @@ static layout lay_out(const convolution *c, bool joined, uint64_t lanes) {
     l.rows = apart(&c->rows);
     l.pitch = apart(&c->columns);
     l.slack = plus(lanes, FEW);
-    if (is_shared(&c->rows)) l.slack = plus(l.slack, times(least_of(c->rows.before, c->rows.after), l.pitch));
-    uint64_t plane = times(l.rows, l.pitch), phases = times(l.row_phases, l.column_phases);
-    l.to_image = joined ? plane : times(times(plane, phases), c->in_channels);
-    l.to_phase = joined ? times(plane, c->batch) : plane;
-    l.to_channel = times(l.to_phase, phases);
+    if (is_shared(&c->rows)) l.slack = plus(l.slack, plan_times(least_of(c->rows.before, c->rows.after), l.pitch));
+    uint64_t plane = plan_times(l.rows, l.pitch), phases = plan_times(l.row_phases, l.column_phases);
+    l.to_image = joined ? plane : plan_times(plan_times(plane, phases), c->in_channels);
+    l.to_phase = joined ? plan_times(plane, c->batch) : plane;
+    l.to_channel = plan_times(l.to_phase, phases);
     uint64_t images = joined ? c->batch : 1;
-    l.positions = plus(times(plus(times(images - 1, l.rows), c->rows.out - 1), l.pitch), c->columns.out);
+    l.positions = plus(plan_times(plus(plan_times(images - 1, l.rows), c->rows.out - 1), l.pitch), c->columns.out);
     return l;
 }
 
 /* The work of a layout, about: fma of a lane. */
 static uint64_t work_of(const convolution *c, const layout *l, uint64_t lanes) {
     enum { COPY = 48 }; /* what it takes to copy an element */
-    uint64_t steps = times(times(c->in_channels / c->groups, c->rows.kernel), c->columns.kernel);
-    uint64_t chains = times(rounded(l->positions, lanes_of_tile(l->positions, lanes)), l->joined ? 1 : c->batch);
-    uint64_t elements = times(times(l->to_phase, times(l->row_phases, l->column_phases)), c->in_channels);
-    uint64_t copies = l->copied ? times(times(elements, l->joined ? 1 : c->batch), COPY) : 0;
-    return plus(times(times(chains, steps), c->out_channels), copies);
+    uint64_t steps = plan_times(plan_times(c->in_channels / c->groups, c->rows.kernel), c->columns.kernel);
+    uint64_t chains = plan_times(rounded(l->positions, lanes_of_tile(l->positions, lanes)), l->joined ? 1 : c->batch);
+    uint64_t elements = plan_times(plan_times(l->to_phase, plan_times(l->row_phases, l->column_phases)), c->in_channels);
+    uint64_t copies = l->copied ? plan_times(plan_times(elements, l->joined ? 1 : c->batch), COPY) : 0;
+    return plus(plan_times(plan_times(chains, steps), c->out_channels), copies);
 }
 
 /* Whether all positions are calculated for some channels before the next ones: the planes stay near, and the kernel, which is larger, is read once.
  * Else all channels for some positions. */
 static bool is_read_often(const convolution *c, const layout *l) {
     enum { NEAR = 1 << 18 }; /* elements: a cache that a core has to itself */
-    uint64_t in_group = c->in_channels / c->groups, taps = times(c->rows.kernel, c->columns.kernel);
-    uint64_t planes = times(times(l->positions, times(l->row_phases, l->column_phases)), in_group);
-    return planes <= NEAR && planes <= times(times(c->out_channels / c->groups, in_group), taps);
+    uint64_t in_group = c->in_channels / c->groups, taps = plan_times(c->rows.kernel, c->columns.kernel);
+    uint64_t planes = plan_times(plan_times(l->positions, plan_times(l->row_phases, l->column_phases)), in_group);
+    return planes <= NEAR && planes <= plan_times(plan_times(c->out_channels / c->groups, in_group), taps);
 }
 
 static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
@@ -231,10 +226,6 @@ static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
         if (work_of(c, &joined, lanes) < work) best = joined;
     }
     return best;
-}
-
-static plan_part part_of(const plan_call *call, uint32_t operand) {
-    return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
 }
 
 /* The first `count` elements of a part, or what is behind them. */
@@ -259,8 +250,10 @@ static int32_t bytes_of(hg_type type) { return (int32_t)hg_type_size_bytes(type)
 static plan_part copy_planes(const plan_call *call, plan_expansion *x, const convolution *c, const layout *l, uint64_t lanes) {
     enum { ELEMENTS = 4096 }; /* of a block, about: its start is little beside them */
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
-    uint64_t size = hg_type_size_bytes(sum), images = l->joined ? 1 : c->batch, count = times(times(l->to_channel, c->in_channels), images);
-    uint64_t rows = times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1), phases = times(l->row_phases, l->column_phases);
+    uint64_t size = hg_type_size_bytes(sum), images = l->joined ? 1 : c->batch,
+             count = plan_times(plan_times(l->to_channel, c->in_channels), images);
+    uint64_t rows = plan_times(l->rows, c->in_channels), some = most_of(ELEMENTS / l->pitch, 1),
+             phases = plan_times(l->row_phases, l->column_phases);
     plan_part planes = plan_scratch(x, plus(count, l->slack), size);
     void *zeros = x->failed ? NULL : hg_calloc((size_t)l->slack, (size_t)size);
     if (!zeros || rows >= MOST_DIVIDED || phases >= MOST_DIVIDED || padded(&c->columns) >= MOST_DIVIDED) {
@@ -276,7 +269,7 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
                                            (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs}, 2,
                                            16);
     plan_expand_grid(x, &key, (uint64_t[]){rows / some + (rows % some != 0), pairs ? l->row_phases : phases, c->batch},
-                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, (plan_part[]){part_of(call, INPUT), head(planes, count * size)},
+                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, (plan_part[]){plan_part_of(call, INPUT), head(planes, count * size)},
                      (uint64_t[]){c->in_channels, c->rows.size, c->columns.size, c->rows.before, c->columns.before, c->rows.stride,
                                   c->columns.stride, l->column_phases, part_of_one(l->column_phases), l->rows, part_of_one(l->rows),
                                   l->pitch, some, l->to_image * size, l->to_channel * size, l->to_phase * size});
@@ -299,7 +292,7 @@ static plan_part place_taps(const plan_call *call, plan_expansion *x, const conv
 /* The kernel in the type of the calculation. */
 static plan_part widen_kernel(const plan_call *call, plan_expansion *x, uint64_t lanes) {
     hg_type type = (hg_type)call->type, sum = library_sum_type(type);
-    plan_part kernel = part_of(call, KERNEL);
+    plan_part kernel = plan_part_of(call, KERNEL);
     if (type == sum) return kernel;
     uint64_t count = kernel.bytes / hg_type_size_bytes(type);
     plan_part wide = plan_scratch(x, count, hg_type_size_bytes(sum));
@@ -319,19 +312,19 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (c.columns.out == 0) return; /* an image of no elements */
     layout l = choose(&c, type, lanes);
     uint64_t channels = c.out_channels / c.groups, in_group = c.in_channels / c.groups;
-    uint64_t steps = times(times(in_group, c.rows.kernel), c.columns.kernel), image = times(c.rows.out, c.columns.out);
+    uint64_t steps = plan_times(plan_times(in_group, c.rows.kernel), c.columns.kernel), image = plan_times(c.rows.out, c.columns.out);
     bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && steps;
     plan_part parts[5];
     uint32_t arrays = 0;
-    parts[arrays++] = l.copied ? copy_planes(call, x, &c, &l, lanes) : part_of(call, INPUT);
+    parts[arrays++] = l.copied ? copy_planes(call, x, &c, &l, lanes) : plan_part_of(call, INPUT);
     parts[arrays++] = widen_kernel(call, x, lanes);
     if (has_taps) parts[arrays++] = place_taps(call, x, &c, &l, steps, lanes);
-    if (bias) parts[arrays++] = part_of(call, BIAS);
-    parts[arrays++] = part_of(call, OUTPUT);
-    if (times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
+    if (bias) parts[arrays++] = plan_part_of(call, BIAS);
+    parts[arrays++] = plan_part_of(call, OUTPUT);
+    if (plan_times(c.groups, c.batch) >= MOST_DIVIDED) x->failed = true;
     if (x->failed) return;
     uint64_t in_tile = lanes_of_tile(l.positions, lanes);
-    int32_t tile = channels_of_tile(x, channels, in_tile < lanes, times(steps, size));
+    int32_t tile = channels_of_tile(x, channels, in_tile < lanes, plan_times(steps, size));
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)in_tile, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
@@ -339,17 +332,18 @@ static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t across = (l.positions - 1) / in_tile + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
     plan_expand_grid(x, &key,
-                     (uint64_t[]){by_position ? across : down, by_position ? down : across, times(c.groups, l.joined ? 1 : c.batch)},
+                     (uint64_t[]){by_position ? across : down, by_position ? down : across, plan_times(c.groups, l.joined ? 1 : c.batch)},
                      (uint32_t[]){(uint32_t)in_tile, 1, 1}, 0, parts,
                      (uint64_t[]){steps, channels, c.groups, part_of_one(c.groups), l.positions, l.pitch, c.columns.out,
-                                  times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out, l.rows, c.rows.out, plane * size,
+                                  plan_times(l.joined ? c.batch - 1 : 0, l.rows) + c.rows.out, l.rows, c.rows.out, plane * size,
                                   plane * c.in_channels * size, plane * in_group * size, image, image * c.out_channels, by_position});
 }
 
 static plan_cost cost(const plan_call *call) {
     convolution c = read_call(call);
-    uint64_t steps = times(times(c.in_channels / c.groups, c.rows.kernel), c.columns.kernel);
-    return (plan_cost){plan_call_bytes(call), times(plan_array_of(call, OUTPUT)->bytes / hg_type_size_bytes((hg_type)call->type), steps)};
+    uint64_t steps = plan_times(plan_times(c.in_channels / c.groups, c.rows.kernel), c.columns.kernel);
+    return (plan_cost){plan_call_bytes(call),
+                       plan_times(plan_array_of(call, OUTPUT)->bytes / hg_type_size_bytes((hg_type)call->type), steps)};
 }
 
 const plan_collective plan_collective_conv2d = {

@@ -35,6 +35,8 @@ plan_part plan_part_of(const plan_call *call, uint32_t operand) {
     return plan_whole(call, (uint32_t)(plan_array_of(call, operand) - call->arrays));
 }
 
+plan_part plan_part_named(const plan_call *call, const char *name) { return plan_part_of(call, plan_operand_named(call, name)); }
+
 uint32_t plan_tile(const plan_expansion *x, library_tile tile) {
     return x->tiles ? x->tiles->sizes[tile] : library_tile_get(tile)->preset[LIBRARY_TILES_V4];
 }

@@ -7,11 +7,6 @@
 
 enum { OUTPUT, INPUT, N, INVERSE, BATCH, REAL };
 
-static uint64_t times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX; /* no memory is as large */
-}
-
 static bool is_power(uint64_t n) { return (n & (n - 1)) == 0; }
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -111,7 +106,7 @@ static void make_tables(transform *t) {
     make_circle(t, t->m / W);
     t->rows = plan_scratch(t->x, 2 * W * 16, t->size);
     plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
-    t->work = plan_scratch(t->x, times(2 * t->piece, t->m), t->size);
+    t->work = plan_scratch(t->x, plan_times(2 * t->piece, t->m), t->size);
 }
 
 static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
@@ -169,7 +164,7 @@ static void expand_power(const transform *t, plan_part from, plan_part to, uint6
 
 static void make_filter(transform *t) {
     plan_kernel_key chirp = program(t, LIBRARY_FFT_CHIRP, 0, 0, 1, 1), filter = program(t, LIBRARY_FFT_FILTER, 0, 0, 2, 2);
-    uint64_t numbers = times(2 * t->piece, t->m);
+    uint64_t numbers = plan_times(2 * t->piece, t->m);
     t->chirp = plan_scratch(t->x, 2 * t->n, t->size);
     t->filter = plan_scratch(t->x, 2 * t->m, t->size);
     t->a = plan_scratch(t->x, numbers, t->size);
@@ -234,8 +229,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
     transform t = make_transform(call, x);
     uint64_t in = real && !inverse ? n : real ? n / 2 * 2 + 2 : 2 * n, out = real && inverse ? n : real ? n / 2 * 2 + 2 : 2 * n;
     if (real) {
-        full = plan_scratch(x, times(2 * t.piece, n), t.size);
-        result = plan_scratch(x, times(2 * t.piece, n), t.size);
+        full = plan_scratch(x, plan_times(2 * t.piece, n), t.size);
+        result = plan_scratch(x, plan_times(2 * t.piece, n), t.size);
     }
     for (uint64_t first = 0, count; first < batch && !x->failed; first += count) {
         count = least(t.piece, batch - first);
@@ -249,7 +244,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
 
 static plan_cost cost(const plan_call *call) {
     uint64_t n = plan_number(call, N, 0);
-    return (plan_cost){plan_call_bytes(call), times(times(plan_number(call, BATCH, 0), n), 5 * (64 - hg_clz64(n)))};
+    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(plan_number(call, BATCH, 0), n), 5 * (64 - hg_clz64(n)))};
 }
 
 const plan_collective plan_collective_fft = {

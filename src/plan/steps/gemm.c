@@ -10,31 +10,24 @@ typedef struct product {
     uint32_t a, b, c, bias; /* numbers of operands */
 } product;
 
-static uint64_t number_of(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
-
 /* The stride of rows of a matrix, which are `columns` long as it is stored. */
 static uint64_t row_stride(const plan_call *call, const char *name, uint64_t columns) {
-    uint64_t stride = number_of(call, name);
+    uint64_t stride = plan_named(call, name);
     return stride ? stride : columns;
-}
-
-static uint64_t times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX; /* no memory is as large */
 }
 
 static void find_batches(const plan_call *call, product *p, uint64_t a_rows, uint64_t b_rows, uint64_t lda, uint64_t ldb) {
     uint32_t strides = plan_operand_named(call, "batch_strides");
     bool given = call->operands[strides].count != 0;
-    p->batch = number_of(call, "batch");
-    p->a_batch = given ? plan_number(call, strides, 0) : times(a_rows, lda);
-    p->b_batch = given ? plan_number(call, strides, 1) : times(b_rows, ldb);
-    p->c_batch = given ? plan_number(call, strides, 2) : times(p->m, p->c_row);
+    p->batch = plan_named(call, "batch");
+    p->a_batch = given ? plan_number(call, strides, 0) : plan_times(a_rows, lda);
+    p->b_batch = given ? plan_number(call, strides, 1) : plan_times(b_rows, ldb);
+    p->c_batch = given ? plan_number(call, strides, 2) : plan_times(p->m, p->c_row);
 }
 
 static product read_call(const plan_call *call) {
-    product p = {.batch = 1, .m = number_of(call, "m"), .n = number_of(call, "n"), .k = number_of(call, "k")};
-    bool trans_a = number_of(call, "trans_a"), trans_b = number_of(call, "trans_b");
+    product p = {.batch = 1, .m = plan_named(call, "m"), .n = plan_named(call, "n"), .k = plan_named(call, "k")};
+    bool trans_a = plan_named(call, "trans_a"), trans_b = plan_named(call, "trans_b");
     uint64_t lda = row_stride(call, "lda", trans_a ? p.m : p.k), ldb = row_stride(call, "ldb", trans_b ? p.k : p.n);
     p.a_row = trans_a ? 1 : lda;
     p.a_column = trans_a ? lda : 1;
@@ -52,7 +45,7 @@ static product read_call(const plan_call *call) {
 /* ---- shapes ---- */
 
 static void check_stride(const plan_call *call, plan_problem *problem, const char *name, uint64_t columns) {
-    uint64_t stride = number_of(call, name);
+    uint64_t stride = plan_named(call, name);
     if (stride && stride < columns)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, name),
                     "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
@@ -78,18 +71,16 @@ static void check(const plan_call *call, plan_problem *problem) {
         }
     }
     product p = read_call(call);
-    check_stride(call, problem, "lda", p.a_column == 1 && !number_of(call, "trans_a") ? p.k : p.m);
-    check_stride(call, problem, "ldb", number_of(call, "trans_b") ? p.k : p.n);
+    check_stride(call, problem, "lda", p.a_column == 1 && !plan_named(call, "trans_a") ? p.k : p.m);
+    check_stride(call, problem, "ldb", plan_named(call, "trans_b") ? p.k : p.n);
     check_stride(call, problem, "ldc", p.n);
     if (call->op == HG_OP_BATCHED_GEMM) check_batches(call, problem, &p);
 }
 
-static int64_t stride_of(uint64_t elements) { return elements > INT64_MAX ? INT64_MAX : (int64_t)elements; }
-
 static void matrices(const plan_call *call, uint32_t operand, const product *p, uint64_t rows, uint64_t columns, uint64_t batch,
                      uint64_t row, uint64_t column) {
     plan_array_strides(plan_array_of(call, operand), 3, (const uint64_t[]){p->batch, rows, columns},
-                       (const int64_t[]){stride_of(batch), stride_of(row), stride_of(column)});
+                       (const int64_t[]){plan_stride(batch), plan_stride(row), plan_stride(column)});
 }
 
 static void ranges(plan_call *call) {
@@ -119,7 +110,7 @@ static tile tile_of(const plan_expansion *x, uint8_t type) {
 
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
 static bool wants_panels(const plan_product *p, uint64_t size) {
-    return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && times(p->k, p->n) * size >= 256 * 1024);
+    return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && plan_times(p->k, p->n) * size >= 256 * 1024);
 }
 
 /* b in panels, and what it is then: rows of as many elements as the tile has columns. */
@@ -127,8 +118,8 @@ static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint6
     hg_type type = (hg_type)p->type;
     bool trans = p->b_column != 1;
     uint64_t count = (p->n - 1) / t->columns + 1, batches = p->b_batch ? p->batch : 1, all;
-    *panel = times(p->k, t->columns);
-    all = times(times(*panel, count), batches);
+    *panel = plan_times(p->k, t->columns);
+    all = plan_times(plan_times(*panel, count), batches);
     plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {p->b, panels};
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV,
                                            (int32_t[]){(int32_t)t->columns, (int32_t)t->panel_rows, trans}, 2, 5);
@@ -151,8 +142,8 @@ void plan_expand_product(plan_expansion *x, plan_product p) {
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
         (int32_t[]){p.result, p.factors, (int32_t)t.rows, (int32_t)t.columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
     plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
-    plan_fuse(x, &key, parts, times(times(p.m, p.n), p.batch));
-    x->work = times(times(p.m, p.n), times(p.k, p.batch));
+    plan_fuse(x, &key, parts, plan_times(plan_times(p.m, p.n), p.batch));
+    x->work = plan_times(plan_times(p.m, p.n), plan_times(p.k, p.batch));
     uint64_t grid[3] = {(p.m - 1) / t.rows + 1, (p.n - 1) / t.columns + 1, p.batch};
     plan_expand_grid(
         x, &key, grid, (uint32_t[]){t.columns, 1, 1}, 0, parts,
@@ -184,13 +175,13 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                           .result = result,
                                           .factors = result,
                                           .fn = call->fn,
-                                          .alpha = number_of(call, "alpha"),
-                                          .beta = number_of(call, "beta")});
+                                          .alpha = plan_named(call, "alpha"),
+                                          .beta = plan_named(call, "beta")});
 }
 
 static plan_cost cost(const plan_call *call) {
     product p = read_call(call);
-    return (plan_cost){plan_call_bytes(call), times(times(p.m, p.n), times(p.k, p.batch))};
+    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(p.m, p.n), plan_times(p.k, p.batch))};
 }
 
 const plan_collective plan_collective_gemm = {

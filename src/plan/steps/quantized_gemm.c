@@ -6,11 +6,6 @@
 enum { C, A, B, A_SCALE, B_SCALE, C_SCALE, M, N, K, A_ZERO, B_ZERO, C_ZERO, SUMS, TRANS_B, LDA, LDB, LDC };
 
 static uint64_t number(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
-/* What no memory has is UINT64_MAX. */
-static uint64_t times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
-}
 static bool transposed(const plan_call *call) { return number(call, TRANS_B) != 0; }
 static bool wants_sums(const plan_call *call) { return number(call, SUMS) != 0; }
 
@@ -79,9 +74,9 @@ static uint64_t scale_bits(const plan_call *call) {
 /* a - a_zero as floats, row after row without a gap. */
 static plan_part rows_of_a(const plan_call *call, plan_expansion *x) {
     uint64_t m = number(call, M), k = number(call, K);
-    plan_part rows = plan_scratch(x, m, times(k, sizeof(float)));
+    plan_part rows = plan_scratch(x, m, plan_times(k, sizeof(float)));
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_ROWS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){PIECE}, 2, 3);
-    x->work = times(m, k);
+    x->work = plan_times(m, k);
     if (k)
         plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / PIECE + 1, m, 1}, (uint32_t[]){LANES, 1, 1}, 0,
                          (plan_part[]){plan_part_of(call, A), rows}, (uint64_t[]){k, row_of(call, LDA), zero_point(call, A_ZERO)});
@@ -91,9 +86,9 @@ static plan_part rows_of_a(const plan_call *call, plan_expansion *x) {
 /* b - b_zero as floats, in panels of LANES columns. */
 static plan_part panels_of_b(const plan_call *call, plan_expansion *x) {
     uint64_t n = number(call, N), k = number(call, K), ldb = row_of(call, LDB), panel = (n - 1) / LANES + 1;
-    plan_part panels = plan_scratch(x, times(panel, LANES), times(k, sizeof(float)));
+    plan_part panels = plan_scratch(x, plan_times(panel, LANES), plan_times(k, sizeof(float)));
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_PANELS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){STEPS}, 2, 5);
-    x->work = times(n, k);
+    x->work = plan_times(n, k);
     if (k)
         plan_expand_grid(x, &key, (uint64_t[]){(k - 1) / STEPS + 1, panel, 1}, (uint32_t[]){LANES, 1, 1}, 0,
                          (plan_part[]){plan_part_of(call, B), panels},
@@ -109,14 +104,14 @@ static void expand(const plan_call *call, plan_expansion *x) {
     uint32_t rows = plan_tile(x, LIBRARY_TILE_QUANTIZED_ROWS);
     int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, PART, (int32_t)rows, sums, bytes ? 0 : -128, bytes ? 255 : 127};
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 6);
-    x->work = times(times(m, n), k);
+    x->work = plan_times(plan_times(m, n), k);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
                      (plan_part[]){a, b, plan_part_of(call, C)},
                      (uint64_t[]){m, n, k, row_of(call, LDC), zero_point(call, C_ZERO), scale_bits(call)});
 }
 
 static plan_cost cost(const plan_call *call) {
-    return (plan_cost){plan_call_bytes(call), times(times(number(call, M), number(call, N)), number(call, K))};
+    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(number(call, M), number(call, N)), number(call, K))};
 }
 
 const plan_collective plan_collective_quantized_gemm = {

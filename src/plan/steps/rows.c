@@ -1,17 +1,6 @@
 #include "plan/steps/rows.h"
 #include <string.h>
 
-uint64_t plan_named(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
-
-plan_part plan_part_named(const plan_call *call, const char *name) {
-    return plan_whole(call, (uint32_t)(plan_array_of(call, plan_operand_named(call, name)) - call->arrays));
-}
-
-uint64_t plan_times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
-}
-
 /* ---- shapes ---- */
 
 plan_rows plan_named_rows(const plan_call *call) {
@@ -29,9 +18,8 @@ void plan_check_row_stride(const plan_call *call, plan_problem *problem) {
 }
 
 void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *rows) {
-    int64_t stride = rows->stride > INT64_MAX ? INT64_MAX : (int64_t)rows->stride;
     plan_array_strides(plan_array_of(call, plan_operand_named(call, name)), 2, (const uint64_t[]){rows->count, rows->n},
-                       (const int64_t[]){stride, 1});
+                       (const int64_t[]){plan_stride(rows->stride), 1});
 }
 
 void plan_shape_line(const plan_call *call, const char *name, uint64_t count) {

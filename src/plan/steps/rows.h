@@ -10,11 +10,6 @@ typedef struct plan_rows {
     uint64_t count, n, stride;
 } plan_rows;
 
-/* The first number of an operand; the array of one. */
-uint64_t plan_named(const plan_call *call, const char *name);
-plan_part plan_part_named(const plan_call *call, const char *name);
-/* UINT64_MAX where the product is larger: no memory is as large. */
-uint64_t plan_times(uint64_t x, uint64_t y);
 /* From operands rows, n and ld, 0: no gap. */
 plan_rows plan_named_rows(const plan_call *call);
 void plan_check_row_stride(const plan_call *call, plan_problem *problem);

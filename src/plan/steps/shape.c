@@ -31,6 +31,13 @@ uint32_t plan_operand_named(const plan_call *call, const char *name) {
     return i;
 }
 
+uint64_t plan_named(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
+
+uint64_t plan_times(uint64_t x, uint64_t y) {
+    uint64_t result;
+    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
+}
+
 plan_array *plan_array_of(const plan_call *call, uint32_t operand) {
     for (uint32_t i = 0; i < call->array_count; i++)
         if (call->arrays[i].operand == operand) return &call->arrays[i];

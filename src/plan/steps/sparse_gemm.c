@@ -165,15 +165,10 @@ static kir_module *make_check(const plan_kernel_key *key) {
 
 enum { LANES = 32, TILES = 4, SOME = 32 };
 
-static uint64_t times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
-}
-
 /* How many entries a has; where nobody says it, some of each row. */
 static uint64_t entries_of(const plan_call *call) {
     uint64_t given = number(call, NNZ), k = number(call, K);
-    return given ? given : times(number(call, M), k < SOME ? k : SOME);
+    return given ? given : plan_times(number(call, M), k < SOME ? k : SOME);
 }
 
 /* Rows that a block has: blocks enough for many threads, and none of a few operations only. */
@@ -188,7 +183,7 @@ static void product(const plan_call *call, plan_expansion *x, plan_part bad, uin
     plan_part parts[] = {plan_part_of(call, VALUES), plan_part_of(call, INDICES), plan_part_of(call, PTR), plan_part_of(call, B), bad,
                          plan_part_of(call, C)};
     const uint64_t values[] = {m, from + columns, row_of(call, LDB), row_of(call, LDC), step, from};
-    x->work = times(entries_of(call), columns);
+    x->work = plan_times(entries_of(call), columns);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / step + 1, (columns - 1) / wide + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, parts, values);
 }
 
@@ -207,7 +202,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
 }
 
 static plan_cost cost(const plan_call *call) {
-    return (plan_cost){plan_call_bytes(call), times(times(2, entries_of(call)), number(call, N))};
+    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(2, entries_of(call)), number(call, N))};
 }
 
 const plan_collective plan_collective_sparse_gemm = {

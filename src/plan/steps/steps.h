@@ -86,13 +86,14 @@ uint32_t plan_tile_for(uint32_t size, uint64_t count);
 /* For collectives. All leave x->failed when they cannot. */
 plan_part plan_whole(const plan_call *call, uint32_t array);     /* of call->arrays */
 plan_part plan_part_of(const plan_call *call, uint32_t operand); /* all of an array that is given */
+plan_part plan_part_named(const plan_call *call, const char *name);
 plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
 /* Gives a library key the maps of x->fused, whose array 0 is the output, of so many elements. parts: the arrays of the key so far; the others come
  * behind. The text has the includes "parameters", "fused" and "functions" (library.h). */
-enum { PLAN_FUSED = 64 }; /* plan_part.array: array i of the maps is PLAN_FUSED + i */
+enum { PLAN_FUSED = HG_MAX_OPERANDS }; /* plan_part.array: array i of the maps is PLAN_FUSED + i */
 void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint64_t elements);
 /* Blocks of `block` lanes in a grid. One that is empty in a direction launches nothing. */
 void plan_expand_grid(plan_expansion *x, const plan_kernel_key *key, const uint64_t grid[3], const uint32_t block[3], uint64_t shared_bytes,

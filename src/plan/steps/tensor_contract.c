@@ -79,19 +79,13 @@ static void check(const plan_call *call, plan_problem *problem) {
     }
 }
 
-/* What no memory has is UINT64_MAX, unless something is 0. */
-static uint64_t times(uint64_t x, uint64_t y) {
-    uint64_t result;
-    return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;
-}
-
 static uint64_t free_count(const plan_call *call, uint32_t which) {
     uint64_t count = 1;
     bool none = false;
     for (uint32_t i = 0; i < rank_of(call, which); i++) {
         if (pair_of(call, which, i) < pair_count(call)) continue;
         none = none || extent_of(call, which, i) == 0;
-        count = times(count, extent_of(call, which, i));
+        count = plan_times(count, extent_of(call, which, i));
     }
     return none ? 0 : count;
 }
@@ -163,7 +157,7 @@ static plan_part permute(const plan_call *call, plan_expansion *x, plan_part fro
     plan_kernel_key key = plan_library_key(LIBRARY_CONTRACT_PERMUTE, (hg_type)call->type, HG_OP_MOV, (int32_t[]){PIECE, STEPS}, 2,
                                            PERMUTE_VALUES);
     uint64_t next = all.extent[last - 1];
-    x->work = times(blocks, all.extent[last]);
+    x->work = plan_times(blocks, all.extent[last]);
     plan_expand_grid(x, &key, (uint64_t[]){(all.extent[last] - 1) / PIECE + 1, blocks / next, (next - 1) / STEPS + 1},
                      (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){from, to}, values);
     return to;
@@ -217,8 +211,8 @@ static void expand(const plan_call *call, plan_expansion *x) {
 
 static plan_cost cost(const plan_call *call) {
     uint64_t inner = 1;
-    for (uint32_t p = 0; p < pair_count(call); p++) inner = times(inner, extent_of(call, 0, axis_of(call, p, 0)));
-    return (plan_cost){plan_call_bytes(call), times(times(free_count(call, 0), free_count(call, 1)), inner)};
+    for (uint32_t p = 0; p < pair_count(call); p++) inner = plan_times(inner, extent_of(call, 0, axis_of(call, p, 0)));
+    return (plan_cost){plan_call_bytes(call), plan_times(plan_times(free_count(call, 0), free_count(call, 1)), inner)};
 }
 
 const plan_collective plan_collective_tensor_contract = {
