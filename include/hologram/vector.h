@@ -552,6 +552,13 @@ HGV_FN hgv_b64 hgv_lanes_b64(uint64_t bits) {
     const hgv_b64 each = {1, 2, 4, 8};
     return (hgv_b64)((((hgv_b64){0} + (int64_t)(bits & 15)) & each) == each);
 }
+#elif HGV_BYTES == 64 && HGV_LANES >= 16
+HGV_FN uint64_t hgv_bits_b32(hgv_b32 a) { return _mm512_movepi32_mask((__m512i)a); }
+HGV_FN uint64_t hgv_bits_b64(hgv_b64 a) { return _mm512_movepi64_mask((__m512i)a); }
+HGV_FN bool hgv_any_b32(hgv_b32 a) { return hgv_bits_b32(a) != 0; }
+HGV_FN bool hgv_any_b64(hgv_b64 a) { return hgv_bits_b64(a) != 0; }
+HGV_FN hgv_b32 hgv_lanes_b32(uint64_t bits) { return (hgv_b32)_mm512_movm_epi32((__mmask16)bits); }
+HGV_FN hgv_b64 hgv_lanes_b64(uint64_t bits) { return (hgv_b64)_mm512_movm_epi64((__mmask8)bits); }
 #else
 HGV_BITS(32)
 HGV_BITS(64)
