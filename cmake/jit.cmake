@@ -2,7 +2,7 @@
 # another LLVM in the process does no harm. Where LLVM's static libraries are missing there is no module, and everything runs on the interpreter.
 set(HG_LLVM_CONFIG "" CACHE FILEPATH "llvm-config of LLVM 19 for libhologram_jit.so; empty: looked for")
 set(missing "")
-if(HG_SANITIZE OR HG_FUZZ)
+if(HG_SANITIZE)
   set(missing "no libhologram_jit.so in builds with sanitizers")
 elseif(CMAKE_CROSSCOMPILING OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(missing "no libhologram_jit.so: it is for x86-64 and Linux, built there")

@@ -4,7 +4,7 @@ set(export_list ${PROJECT_SOURCE_DIR}/cmake/hologram.map)
 add_library(hologram SHARED ${HG_OBJECTS})
 set_target_properties(hologram PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${export_list})
 target_link_options(hologram PRIVATE -Wl,--version-script=${export_list})
-if(NOT HG_SANITIZE AND NOT HG_FUZZ) # sanitizers leave their own symbols to the program
+if(NOT HG_SANITIZE) # sanitizers leave their own symbols to the program
   target_link_options(hologram PRIVATE -Wl,-z,defs)
 endif()
 

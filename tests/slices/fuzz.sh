@@ -9,7 +9,8 @@ if [ -z "$targets" ]; then
     exit 0
 fi
 # shellcheck disable=SC2086
-build fuzz $targets
+build asan $targets
+mkdir -p build/fuzz
 seconds=${HG_FUZZ_SECONDS:-15}
 rm -f build/fuzz/fuzz_*.status
 # As many at once as there are processors.
@@ -25,7 +26,7 @@ echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
     fuzz_pipeline) seeds=$PWD/tests/fuzz/seeds/fuzz_text ;;
     fuzz_command) more="-detect_leaks=0 -close_fd_mask=3" ;; # memory lives to the end of the process; reports go to the log, not where the command writes
     esac
-    build/fuzz/tests/TARGET -max_total_time="$1" -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 \
+    build/asan/tests/TARGET -max_total_time="$1" -rss_limit_mb=2048 -timeout=20 -max_len=65536 -print_final_stats=1 \
         $more -artifact_prefix="$PWD/build/fuzz/TARGET-" "$corpus" $seeds >build/fuzz/TARGET.log 2>&1
     echo $? >build/fuzz/TARGET.status' fuzz "$seconds"
 for target in $targets; do
