@@ -79,7 +79,12 @@ bool hg_asm_read_if(hg_assembler *a, const hg_token *word) {
     return good;
 }
 
-static bool in_block(const hg_assembler *a) { return a->blocks.count > a->frames.data[a->frames.count - 1].blocks; }
+/* An .if is open in the text that is read. The word behind .elif, already read, may be an argument: not its text counts. */
+static bool in_block(const hg_assembler *a) {
+    uint64_t text = a->frames.count - 1;
+    while (a->frames.data[text].kind == HG_FRAME_ARGUMENT) text--;
+    return a->blocks.count > a->frames.data[text].blocks;
+}
 
 /* A branch was taken: the others are not. */
 bool hg_asm_read_else(hg_assembler *a, const hg_token *word) {

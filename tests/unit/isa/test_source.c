@@ -281,6 +281,8 @@ static void test_expansion(void) {
     same(".const A = 2\n.if A == 1\nbad\n.elif A == 2\nexit\n.elif bad\nbad\n.else\nbad\n.end\n.if A == 3\n.if "
          "1\nbad\n.else\n.end\n.else\nexit\n.if 0\n.end\n.end",
          "exit\nexit\n");
+    same(".macro m q\n.if q == 1\nexit\n.elif q == 2\nexit\n.elif q == 3\n.for i, 0, q\nexit\n.end\n.else\n.end\n.end\nm 1\nm 2\nm 3\nm 4",
+         "exit\nexit\nexit\nexit\nexit\n");
     same(".if 0\nb{ad \\ \n.macro x\n.rept\n.end\n.end\n.end\nexit", "exit\n");
     same(".if defined(A)\nbad\n.else\n.const A = 1\n.end\n.if defined(A)\nexit\n.end\n", "exit\n");
 }
