@@ -380,11 +380,13 @@ static void free_work(hg_run *run) {
     hg_vec_free(&run->items);
     hg_vec_free(&run->pieces);
     hg_vec_free(&run->codes);
+    hg_vec_free(&run->made);
     *hg_error_record() = kept;
 }
 
 void hg_run_end(hg_run *run) {
     plan_done(run);
+    for (uint64_t i = 0; !run->failing && i < run->made.count; i++) hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
     if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
     hg_run_end_pools(run, run->failing);
     if (run->guarded) hg_guard_end(run->context->backend);

@@ -90,7 +90,9 @@ static hg_range aligned(hg_range r) {
 }
 
 static hg_range range_of(const hg_bound_step *s, const hg_range *scratch, const plan_part *part) {
-    const hg_range *in = part->array == (uint32_t)PLAN_IN_SCRATCH ? scratch : &s->ranges[part->array];
+    const hg_range *in = part->array == (uint32_t)PLAN_IN_SCRATCH  ? scratch
+                         : part->array == (uint32_t)PLAN_IN_TABLES ? &s->tables
+                                                                   : &s->ranges[part->array];
     return (hg_range){in->arena, in->offset + part->offset, part->bytes == PLAN_TO_END ? in->size - part->offset : part->bytes};
 }
 
@@ -163,6 +165,7 @@ hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_step *s, hg_range scr
         const plan_action *action = &x->actions.data[i];
         hg_step_action *to = &s->actions[i];
         const plan_part *parts = &x->parts.data[action->first_part];
+        to->once = action->once;
         if (action->kind == PLAN_LAUNCH) HG_TRY(prepare_launch(stream, s, &scratch, action, to));
         if (action->kind == PLAN_WRITE)
             to->command = (hg_driver_command){
@@ -186,10 +189,24 @@ static hg_status add_command(hg_run *run, const hg_driver_command *given) {
     return hg_run_add(run, &command);
 }
 
-hg_status hg_expansion_run(hg_run *run, const hg_bound_step *s) {
+/* Of a run whose commands are not done yet nobody knows whether it comes so far: its end does. */
+static hg_status tables_added(hg_run *run, hg_bound_step *s) {
+    if (hg_run_is_immediate(run)) {
+        hg_atomic_store(&s->tables_made, !run->binding->fault.happened, HG_RELEASE);
+        return HG_OK;
+    }
+    hg_bound_step **made = hg_vec_push(&run->made);
+    if (!made) return hg_fail_memory();
+    *made = s;
+    return HG_OK;
+}
+
+hg_status hg_expansion_run(hg_run *run, hg_bound_step *s) {
+    bool made = hg_atomic_load(&s->tables_made, HG_ACQUIRE);
     for (uint32_t i = 0; i < s->action_count && !run->binding->fault.happened; i++) {
         const hg_step_action *action = &s->actions[i];
+        if (action->once && made) continue;
         HG_TRY(action->kernel ? hg_run_launch(run, action->kernel, &action->launch) : add_command(run, &action->command));
     }
-    return HG_OK;
+    return s->keeps_tables && !made ? tables_added(run, s) : HG_OK;
 }

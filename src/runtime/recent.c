@@ -178,7 +178,9 @@ static hg_recent *open_recent(hg_backend *b) {
 static bool may_stay(const hg_backend *b, hg_binding *binding) {
     hg_driver_command commands[HG_MOST_PREPARED];
     if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->asynchronous) return false;
-    if (binding->env_memory.range.arena || binding->scratch.range.arena || binding->step_scratch.range.arena) return false;
+    if (binding->env_memory.range.arena || binding->scratch.range.arena || binding->step_scratch.range.arena ||
+        binding->step_tables.range.arena)
+        return false;
     return binding->plain || hg_step_commands(binding, commands) != 0;
 }
 

@@ -52,16 +52,17 @@ typedef struct hg_run {
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */
     uint64_t next_item;
-    uint64_t weight;               /* of the commands since the host looked last: one each, more of long dispatches */
-    hg_arena memory;               /* hg_run_alloc */
-    uint64_t scratch_used, wanted; /* bytes of the stream's step memory; all that was asked for since the device was idle */
-    HG_VEC(hg_piece) pieces;       /* device memory beside it */
-    HG_VEC(hg_kept_code) codes;    /* of dispatches that were added */
-    hg_submission *dispatch;       /* a launch whose windows the host counts; NULL: none */
-    hg_profile_span span;          /* recorded when the event is done */
-    const plan_step *native;       /* the last step; its fault has no place of its own */
-    uint64_t native_step;          /* the steps before it */
-    uint64_t step_bytes;           /* moved by the last whole-array step, for profiles */
+    uint64_t weight;                     /* of the commands since the host looked last: one each, more of long dispatches */
+    hg_arena memory;                     /* hg_run_alloc */
+    uint64_t scratch_used, wanted;       /* bytes of the stream's step memory; all that was asked for since the device was idle */
+    HG_VEC(hg_piece) pieces;             /* device memory beside it */
+    HG_VEC(hg_kept_code) codes;          /* of dispatches that were added */
+    HG_VEC(struct hg_bound_step *) made; /* steps whose tables are made when the run is over */
+    hg_submission *dispatch;             /* a launch whose windows the host counts; NULL: none */
+    hg_profile_span span;                /* recorded when the event is done */
+    const plan_step *native;             /* the last step; its fault has no place of its own */
+    uint64_t native_step;                /* the steps before it */
+    uint64_t step_bytes;                 /* moved by the last whole-array step, for profiles */
     hg_status status;
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */

@@ -220,7 +220,8 @@ struct hg_binding {
     hg_driver_command command; /* simple: launches ready */
     hg_driver_fault fault;
     struct hg_bound_step *steps; /* of the plan, in its order */
-    hg_piece step_scratch;       /* what steps need beside their arrays, one after another */
+    hg_piece step_scratch;       /* what steps need beside their arrays, one after another, */
+    hg_piece step_tables;        /* and what each keeps */
 };
 
 /* ---- config.c ---- */

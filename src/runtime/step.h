@@ -9,6 +9,7 @@
 /* One action of an expansion, ready to be carried out. */
 typedef struct hg_step_action {
     const hg_kernel *kernel; /* NULL: command */
+    bool once;               /* not where the tables are made */
     hg_driver_launch launch;
     hg_driver_command command;
 } hg_step_action;
@@ -30,6 +31,9 @@ typedef struct hg_bound_step {
     plan_expansion expansion; /* where not native */
     uint64_t scratch;         /* bytes that the driver or the expansion needs */
     uint64_t bytes;           /* moved, for profiles */
+    hg_range tables;          /* memory of the expansion's tables, */
+    bool keeps_tables;        /* the binding's: they stay; */
+    int tables_made;          /* a run that made them is over. Atomic */
     /* Of where memory lies, too: */
     bool placed, stays; /* stays: as long as the words do */
     hg_range *ranges;   /* of the arrays; of one that is read from a copy: the copy */
@@ -65,6 +69,6 @@ hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *
 /* expand.c: the actions of a step's expansion for s->ranges and scratch memory. */
 hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_step *s, hg_range scratch) HG_NODISCARD;
 /* Adds them to the run's work. */
-hg_status hg_expansion_run(hg_run *run, const hg_bound_step *s) HG_NODISCARD;
+hg_status hg_expansion_run(hg_run *run, hg_bound_step *s) HG_NODISCARD;
 
 #endif

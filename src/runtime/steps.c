@@ -159,9 +159,11 @@ static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_
     return hg_run_scratch(run, bytes, range);
 }
 
+static uint64_t rounded(uint64_t bytes) { return (bytes + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN; }
+
 /* Where the memory is the same as last time, so are the actions. */
 static hg_status place(hg_run *run, hg_bound_step *s) {
-    uint64_t all, own = (s->scratch + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN;
+    uint64_t all, own = rounded(s->scratch), tables = s->keeps_tables ? 0 : rounded(s->expansion.tables);
     hg_range scratch, last[HG_MAX_OPERANDS];
     bool placed = s->placed;
     hg_run_guard(run);
@@ -169,9 +171,10 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
     memcpy(last, s->ranges, size);
     s->placed = false;
     HG_TRY(hg_step_find_memory(run, s, &all));
-    if (own < s->scratch || !hg_add_u64(own, all, &all)) return hg_fail_memory();
+    if (own < s->scratch || !hg_add_u64(own, tables, &own) || !hg_add_u64(own, all, &all)) return hg_fail_memory();
     HG_TRY(find_scratch(run, s, all, &scratch));
     hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
+    if (!s->keeps_tables) s->tables = (hg_range){scratch.arena, scratch.offset + own - tables, tables};
     scratch.size = s->scratch;
     bool same = placed && memcmp(last, s->ranges, size) == 0 && memcmp(&scratch, &s->driver.scratch, sizeof scratch) == 0;
     s->driver = (hg_driver_step){
@@ -233,12 +236,14 @@ uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands) {
         commands[0] = (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = &binding->fault};
         return 1;
     }
-    if (s->action_count > HG_MOST_PREPARED) return 0;
+    if (s->keeps_tables && !hg_atomic_load(&s->tables_made, HG_ACQUIRE)) return 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < s->action_count; i++) {
-        if (!s->actions[i].kernel) return 0;
-        commands[i] = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &s->actions[i].launch, .fault = &binding->fault};
+        if (s->keeps_tables && s->actions[i].once) continue;
+        if (!s->actions[i].kernel || count == HG_MOST_PREPARED) return 0;
+        commands[count++] = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &s->actions[i].launch, .fault = &binding->fault};
     }
-    return s->action_count;
+    return count;
 }
 
 /* ---- bindings ---- */
@@ -272,17 +277,36 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     return make_call(binding, s);
 }
 
+/* Of steps whose arguments never change; others' tables are made in each run. */
+static hg_status bind_tables(hg_binding *binding, uint64_t bytes) {
+    hg_suballocator *memory = &binding->executable->backend->memory;
+    HG_TRY(hg_piece_alloc(memory, bytes, &binding->step_tables));
+    hg_range range = binding->step_tables.range;
+    for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
+        hg_bound_step *s = &binding->steps[i];
+        range.size = rounded(s->expansion.tables);
+        if (range.size == 0) continue;
+        s->tables = range;
+        s->keeps_tables = true;
+        range.offset += range.size;
+    }
+    return HG_OK;
+}
+
 hg_status hg_steps_bind(hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
-    uint64_t scratch = 0;
+    uint64_t scratch = 0, tables = 0;
+    hg_suballocator *memory = &binding->executable->backend->memory;
     if (plan->steps.count == 0) return HG_OK;
     binding->steps = hg_arena_alloc(&binding->arena, (size_t)plan->steps.count * sizeof *binding->steps);
     if (!binding->steps) return hg_fail_memory();
     for (uint64_t i = 0; i < plan->steps.count; i++) {
         HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
         if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
+        if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.tables), &tables)) return hg_fail_memory();
     }
-    return scratch ? hg_piece_alloc(&binding->executable->backend->memory, scratch, &binding->step_scratch) : HG_OK;
+    if (scratch) HG_TRY(hg_piece_alloc(memory, scratch, &binding->step_scratch));
+    return tables ? bind_tables(binding, tables) : HG_OK;
 }
 
 static void free_chain(hg_bound_chain *chain) {
@@ -299,4 +323,5 @@ void hg_steps_unbind(hg_binding *binding) {
         free_chain(binding->steps[i].chain);
     }
     hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
+    hg_piece_free(&binding->executable->backend->memory, &binding->step_tables);
 }

@@ -8,7 +8,8 @@ enum { PART_ALIGN = 256 };
 
 void plan_expansion_clear(plan_expansion *x) {
     x->actions.count = x->parts.count = x->values.count = x->bytes.count = 0;
-    x->scratch = x->work = 0;
+    x->scratch = x->tables = x->work = 0;
+    x->once = false;
     x->fused = NULL;
     x->failed = false;
 }
@@ -46,15 +47,21 @@ uint32_t plan_tile_for(uint32_t size, uint64_t count) {
     return size;
 }
 
-plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size) {
-    plan_part part = {.array = (uint32_t)PLAN_IN_SCRATCH, .offset = x->scratch};
-    if (!hg_mul_u64(count, size, &part.bytes) || part.bytes > (UINT64_MAX >> 1) - x->scratch - PART_ALIGN) {
+static plan_part part_behind(plan_expansion *x, int32_t array, uint64_t *end, uint64_t count, uint64_t size) {
+    plan_part part = {.array = (uint32_t)array, .offset = *end};
+    if (!hg_mul_u64(count, size, &part.bytes) || part.bytes > (UINT64_MAX >> 2) - *end - PART_ALIGN) {
         x->failed = true;
-        return (plan_part){.array = (uint32_t)PLAN_IN_SCRATCH};
+        return (plan_part){.array = (uint32_t)array};
     }
-    x->scratch += (part.bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    *end += (part.bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
     return part;
 }
+
+plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size) {
+    return part_behind(x, PLAN_IN_SCRATCH, &x->scratch, count, size);
+}
+
+plan_part plan_table(plan_expansion *x, uint64_t count, uint64_t size) { return part_behind(x, PLAN_IN_TABLES, &x->tables, count, size); }
 
 static plan_action *add_action(plan_expansion *x, plan_action_kind kind, const plan_part *parts, uint32_t part_count) {
     plan_action *action = x->failed ? NULL : hg_vec_push(&x->actions);
@@ -63,6 +70,7 @@ static plan_action *add_action(plan_expansion *x, plan_action_kind kind, const p
         return NULL;
     }
     action->kind = (uint8_t)kind;
+    action->once = x->once;
     action->first_part = (uint32_t)x->parts.count;
     action->first_value = (uint32_t)x->values.count;
     for (uint32_t i = 0; i < part_count; i++) {

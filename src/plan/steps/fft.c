@@ -91,7 +91,7 @@ static void each_element(const transform *t, const plan_kernel_key *key, uint64_
 
 static void make_circle(transform *t, uint64_t count) {
     plan_kernel_key key = program(t, LIBRARY_FFT_CIRCLE, 0, 0, 1, 1);
-    t->circle = plan_scratch(t->x, 2 * count, t->size);
+    t->circle = plan_table(t->x, 2 * count, t->size);
     plan_expand_launch(t->x, &key, count, ELEMENTS, 0, &t->circle, &count);
 }
 
@@ -104,7 +104,7 @@ static void make_tables(transform *t) {
         return;
     }
     make_circle(t, t->m / W);
-    t->rows = plan_scratch(t->x, 2 * W * 16, t->size);
+    t->rows = plan_table(t->x, 2 * W * 16, t->size);
     plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
     t->work = plan_scratch(t->x, plan_times(2 * t->piece, t->m), t->size);
 }
@@ -165,8 +165,8 @@ static void expand_power(const transform *t, plan_part from, plan_part to, uint6
 static void make_filter(transform *t) {
     plan_kernel_key chirp = program(t, LIBRARY_FFT_CHIRP, 0, 0, 1, 1), filter = program(t, LIBRARY_FFT_FILTER, 0, 0, 2, 2);
     uint64_t numbers = plan_times(2 * t->piece, t->m);
-    t->chirp = plan_scratch(t->x, 2 * t->n, t->size);
-    t->filter = plan_scratch(t->x, 2 * t->m, t->size);
+    t->chirp = plan_table(t->x, 2 * t->n, t->size);
+    t->filter = plan_table(t->x, 2 * t->m, t->size);
     t->a = plan_scratch(t->x, numbers, t->size);
     t->b = plan_scratch(t->x, numbers, t->size);
     plan_expand_launch(t->x, &chirp, t->n, ELEMENTS, 0, &t->chirp, &t->n);
@@ -200,8 +200,10 @@ static transform make_transform(const plan_call *call, plan_expansion *x) {
     if (!is_power(t.n))
         for (t.m = 1; t.m < 2 * t.n - 1;) t.m *= 2;
     t.piece = least(plan_number(call, BATCH, 0), t.m < PIECE ? PIECE / t.m : 1);
+    x->once = true;
     make_tables(&t);
     if (t.m != t.n) make_filter(&t);
+    x->once = false;
     return t;
 }
 

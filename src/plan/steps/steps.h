@@ -39,12 +39,12 @@ plan_kernel_key plan_library_key(library_id program, hg_type type, uint16_t fn, 
 bool plan_key_is_library(const plan_kernel_key *key);
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y);
 
-/* Bytes of an array of the call, from the lowest that its elements take, or of the expansion's scratch memory. */
+/* Bytes of an array of the call, from the lowest that its elements take, of the expansion's scratch memory, or of its tables. */
 typedef struct plan_part {
     uint32_t array; /* of call->arrays */
     uint64_t offset, bytes;
 } plan_part;
-enum { PLAN_IN_SCRATCH = -1 };
+enum { PLAN_IN_SCRATCH = -1, PLAN_IN_TABLES = -2 };
 #define PLAN_TO_END UINT64_MAX /* bytes of a part: as many as the array's memory has, which is open */
 
 typedef enum plan_action_kind {
@@ -55,6 +55,7 @@ typedef enum plan_action_kind {
 
 typedef struct plan_action {
     uint8_t kind;
+    bool once; /* makes tables: not done again as long as they are kept */
     plan_kernel_key key;
     uint32_t first_part, first_value;
     uint32_t grid[3], block[3];
@@ -70,6 +71,8 @@ typedef struct plan_expansion {
     HG_VEC(uint64_t) values;
     HG_VEC(uint8_t) bytes;
     uint64_t scratch;           /* bytes of memory that the launches need among themselves */
+    uint64_t tables;            /* bytes of memory that follows from the call alone: who carries it out may keep it */
+    bool once;                  /* of the next actions, which write nothing but tables and scratch memory; they come first */
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
     /* Maps of the output's elements that the kernel which writes them does too, where the collective fuses; set before expand. */
@@ -88,6 +91,8 @@ plan_part plan_whole(const plan_call *call, uint32_t array);     /* of call->arr
 plan_part plan_part_of(const plan_call *call, uint32_t operand); /* all of an array that is given */
 plan_part plan_part_named(const plan_call *call, const char *name);
 plan_part plan_scratch(plan_expansion *x, uint64_t count, uint64_t size);
+/* Memory that actions with x->once write and others only read. */
+plan_part plan_table(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
