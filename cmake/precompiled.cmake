@@ -10,16 +10,17 @@ if(HG_PRECOMPILE AND TARGET hg_backends AND NOT HG_SANITIZE AND NOT CMAKE_CROSSC
   endforeach()
   target_include_directories(hg_gen_precompiled PRIVATE include src)
   target_link_libraries(hg_gen_precompiled PRIVATE hg_flags Threads::Threads m)
-  foreach(level v3 v4)
+  foreach(level v3 v3_narrow v4 v4_narrow)
     set(precompiled_source ${PROJECT_BINARY_DIR}/tiles/precompiled_${level}.c)
     add_custom_command(OUTPUT ${precompiled_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles
                        COMMAND hg_gen_precompiled ${level} ${precompiled_source}.new # the same source again is not compiled again
                        COMMAND ${CMAKE_COMMAND} -E copy_if_different ${precompiled_source}.new ${precompiled_source}
                        DEPENDS hg_gen_precompiled VERBATIM COMMENT "Generating precompiled kernels, ${level}")
+    string(SUBSTRING ${level} 0 2 machine)
     add_library(hg_precompiled_${level} OBJECT ${precompiled_source})
     target_include_directories(hg_precompiled_${level} PRIVATE include src)
     target_compile_options(hg_precompiled_${level} PRIVATE -std=gnu17 -O2 -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC
-                                                           -fvisibility=hidden -w -march=x86-64-${level})
+                                                           -fvisibility=hidden -w -march=x86-64-${machine})
     list(APPEND HG_OBJECTS $<TARGET_OBJECTS:hg_precompiled_${level}>)
   endforeach()
   target_compile_definitions(hg_backends PRIVATE HG_PRECOMPILED)

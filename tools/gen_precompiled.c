@@ -1,6 +1,7 @@
-/* Writes kernels of the operator table as C that the library carries: gen_precompiled v3|v4 OUTPUT.c
+/* Writes kernels of the operator table as C that the library carries: gen_precompiled v3|v3_narrow|v4|v4_narrow OUTPUT.c
  * Of the programs that are one kernel those are taken that run several times as fast so as on the tile interpreter (docs/performance.md); maps and
- * reductions have handlers of their own. At v4 those that gain by its vectors once more; what is carried for v3 does for all others. */
+ * reductions have handlers of their own. At v4 those that gain by its vectors once more; what is carried for v3 does for all others. A file has one
+ * length of turns: the narrow ones have the kernels of whole-array instructions whose blocks are shorter than the turn of the level. */
 #include "backends/cpu/precompiled.h"
 #include "base/base.h"
 #include "emit/emit.h"
@@ -19,6 +20,9 @@ static const char *const STEPS[] = {
     "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
     "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true",
     "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
+    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5",
+    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5, trans_b=true",
+    "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=8, k=r5",
     "conv2d.f32 output=r1, input=r2, kernel=r3, batch=r5, in_channels=64, out_channels=64, height=56, width=56, kernel_h=3, kernel_w=3, "
     "stride=(1, 1), padding=(1, 1)",
 };
@@ -33,7 +37,9 @@ typedef struct carried {
 } carried;
 static const carried LEVELS[] = {
     {"v3", 32, 16, LIBRARY_TILES_V3, {"MatMul", "GEMM", "Conv", "Concat", "Split", "Transpose", "ArgMax", "ArgMin"}},
+    {"v3_narrow", 32, 8, LIBRARY_TILES_V3, {NULL}},
     {"v4", 64, 32, LIBRARY_TILES_V4, {"MatMul", "GEMM"}},
+    {"v4_narrow", 64, 16, LIBRARY_TILES_V4, {NULL}},
 };
 static const carried *level;
 
@@ -56,10 +62,13 @@ static bool is_wanted(const char *operation) {
     return false;
 }
 
-/* Blocks that are shorter than a turn take turns of their length (cpu/compiled.c). */
+/* The lanes of a turn are those of cpu/compiled.c: the level's, which blocks that are shorter halve, as long as a native vector of floats has them.
+ * Kernels of other turns belong to another file. */
 static hg_status form_of(made *m) {
-    uint32_t row = m->low->program->block[0], lanes = row && row < level->lanes ? row : level->lanes;
-    return lanes < level->lanes ? HG_OK : vec_form(m->low, &(vec_options){.lanes = level->lanes, .blocks = m->plan == NULL}, &m->form);
+    uint32_t row = m->low->program->block[0], lanes = level->bytes / 2, least = level->bytes / 4;
+    if (row && lanes > least && row % lanes != 0 && row % least == 0) lanes = least;
+    if (lanes != level->lanes) return HG_OK;
+    return vec_form(m->low, &(vec_options){.lanes = lanes, .blocks = m->plan == NULL}, &m->form);
 }
 
 static hg_status lower(made *m) {
@@ -200,7 +209,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < HG_COUNT_OF(LEVELS); i++)
         if (argc == 3 && strcmp(LEVELS[i].name, argv[1]) == 0) level = &LEVELS[i];
     if (!level) {
-        fprintf(stderr, "gen_precompiled: expects v3 or v4, and the output\n");
+        fprintf(stderr, "gen_precompiled: expects v3, v3_narrow, v4 or v4_narrow, and the output\n");
         return 2;
     }
     for (size_t i = 0; hg_operator_at(i) && status == HG_OK; i++)

@@ -25,8 +25,11 @@ static bool attach(const cpu_precompiled_list *list, const kir_module *m, tile_k
 }
 
 void cpu_precompiled_attach(tile_level level, const kir_module *m, tile_kernel *kernel) {
+    const cpu_precompiled_list *const lists[] = {&cpu_precompiled_v4, &cpu_precompiled_v4_narrow, &cpu_precompiled_v3,
+                                                 &cpu_precompiled_v3_narrow};
     if (level < TILE_LEVEL_V3 || !m->program) return;
-    if (level < TILE_LEVEL_V4 || !attach(&cpu_precompiled_v4, m, kernel)) (void)attach(&cpu_precompiled_v3, m, kernel);
+    for (size_t i = level < TILE_LEVEL_V4 ? 2 : 0; i < HG_COUNT_OF(lists); i++)
+        if (attach(lists[i], m, kernel)) return;
 }
 
 #else

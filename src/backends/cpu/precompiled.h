@@ -16,7 +16,8 @@ typedef struct cpu_precompiled_list {
     uint32_t lanes /* of a turn */, count;
     const cpu_precompiled *rows;
 } cpu_precompiled_list;
-extern const cpu_precompiled_list cpu_precompiled_v3, cpu_precompiled_v4; /* generated */
+extern const cpu_precompiled_list cpu_precompiled_v3, cpu_precompiled_v3_narrow, cpu_precompiled_v4,
+    cpu_precompiled_v4_narrow; /* generated */
 
 /* Gives the interpreter's kernel its native code, where the library has it. */
 void cpu_precompiled_attach(tile_level level, const kir_module *module, tile_kernel *kernel);

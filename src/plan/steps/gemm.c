@@ -101,10 +101,21 @@ typedef struct tile {
     uint32_t rows, columns, panel_rows;
 } tile;
 
-static tile tile_of(const plan_expansion *x, uint8_t type) {
-    bool wide = type == HG_TYPE_F64;
+/* Narrow blocks where they leave an eighth of the lanes less without a column. */
+static uint32_t columns_of(uint32_t most, uint32_t narrow, uint64_t n) {
+    uint64_t wide, small;
+    if (narrow >= most || n >= UINT64_C(8) * most) return most;
+    wide = ((n - 1) / most + 1) * most;
+    small = ((n - 1) / narrow + 1) * narrow;
+    return wide - small >= wide / 8 && small < wide ? narrow : most;
+}
+
+static tile tile_of(const plan_expansion *x, const plan_product *p) {
+    bool wide = p->type == HG_TYPE_F64;
+    uint32_t columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
+             narrow = plan_tile(x, wide ? LIBRARY_TILE_GEMM_NARROW_F64 : LIBRARY_TILE_GEMM_NARROW);
     return (tile){.rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS),
-                  .columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
+                  .columns = columns_of(columns, narrow, p->n),
                   .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS)};
 }
 
@@ -134,9 +145,9 @@ static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint6
 }
 
 void plan_expand_product(plan_expansion *x, plan_product p) {
-    tile t = tile_of(x, p.type);
-    uint64_t panel = t.columns;
     if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+    tile t = tile_of(x, &p);
+    uint64_t panel = t.columns;
     if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, &t, &p, &panel);
     plan_kernel_key key = plan_library_key(
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,

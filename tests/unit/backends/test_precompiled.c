@@ -7,6 +7,7 @@
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"
 #include "plan/plan.h"
+#include "plan/steps/steps.h"
 #include "tile/tile_internal.h"
 #include <hologram/operators.h>
 #include <stdlib.h>
@@ -50,6 +51,33 @@ static bool attaches(const hg_operator *r, uint64_t max_steps, tile_level level)
     plan_destroy(plan);
     hg_program_release(program);
     return attached;
+}
+
+/* The kernel of products with the sizes of a CPU level. */
+static bool attaches_tile(hg_type type, library_tile rows, library_tile columns, tile_level level) {
+    library_tiles sizes = library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : LIBRARY_TILES_V3);
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, type, HG_OP_MOV,
+                                           (int32_t[]){(int32_t)type, (int32_t)type, sizes.sizes[rows], sizes.sizes[columns], 0, 0}, 3, 13);
+    kir_module *module = key.make(&key), *low = NULL;
+    tile_kernel *kernel = NULL;
+    kir_caps caps;
+    tile_caps(false, &caps);
+    CHECK(module != NULL);
+    CHECK_OK(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, module, &low));
+    CHECK_OK(tile_compile(low, &(tile_options){.level = level}, &kernel));
+    cpu_precompiled_attach(level, low, kernel);
+    bool attached = kernel->native != NULL;
+    tile_kernel_destroy(kernel);
+    if (low != module) kir_module_destroy(low);
+    kir_module_destroy(module);
+    return attached;
+}
+
+static void check_products(tile_level level) {
+    CHECK(attaches_tile(HG_TYPE_F32, LIBRARY_TILE_GEMM_ROWS, LIBRARY_TILE_GEMM_COLUMNS, level));
+    CHECK(attaches_tile(HG_TYPE_F32, LIBRARY_TILE_GEMM_ROWS, LIBRARY_TILE_GEMM_NARROW, level));
+    CHECK(attaches_tile(HG_TYPE_F64, LIBRARY_TILE_GEMM_ROWS_F64, LIBRARY_TILE_GEMM_COLUMNS_F64, level));
+    CHECK(attaches_tile(HG_TYPE_F64, LIBRARY_TILE_GEMM_ROWS_F64, LIBRARY_TILE_GEMM_NARROW_F64, level));
 }
 
 /* ---- runs ---- */
@@ -146,6 +174,7 @@ int main(void) {
     }
     CHECK(!attaches(first, 5, level));               /* it counts steps */
     CHECK(!attaches(first, 0, TILE_LEVEL_BASELINE)); /* the level that was asked for has no such code */
+    for (tile_level l = TILE_LEVEL_V3; l <= level; l++) check_products(l);
     hg_backend *interpreter = open_cpu("off"), *native = open_backend("auto");
     for (size_t i = 0; hg_operator_at(i); i++) {
         const hg_operator *r = hg_operator_at(i);
