@@ -91,6 +91,7 @@ static const char *types_of(const hg_op_info *op) {
     case HG_T_REAL: return "f32 f64";
     case HG_T_HALF: return "f16 bf16";
     case HG_T_BYTE: return "i8 u8";
+    case HG_T_WORD: return "i32 u32";
     case HG_T_TWICE: return "integers of 16 bits and more, SRC the one of half the width";
     }
     return "?";

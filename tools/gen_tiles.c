@@ -144,6 +144,7 @@ static const native NATIVE[] = {
     {HG_OP_ROUND, "round", true, true, false},     {HG_OP_RCP, "rcp", true, true, false},     {KIR_FN_RELU, "relu", true, true, true},
     {HG_OP_CLAMP, "clamp", true, false, false},    {HG_OP_LERP, "lerp", true, false, false},  {HG_OP_POPC, "popc", false, false, true},
     {HG_OP_BREV, "brev", false, false, true},      {HG_OP_MAD, "mad", true, true, false},     {HG_OP_FMS, "fms", true, true, false},
+    {HG_OP_DOT4, "dot4", false, false, true},
 };
 
 /* A loop around a definition with rare branches: 256 lanes without them; where one was needed, those lanes again with all of it. */

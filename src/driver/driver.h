@@ -72,6 +72,7 @@ typedef struct hg_device_caps {
                                     faster, when all their slots end within this many bytes of their arena; 0: no */
     uint32_t bound_slots;     /* slots of such a kernel */
     uint8_t tile_kind;        /* library_tile_kind: sizes of tiles that nobody measured on it */
+    bool dot4;                /* four products of bytes at once take it no longer than one of f32 */
     uint32_t max_groups[3];   /* of one dispatch */
     uint32_t max_group[3];    /* lanes of a group in each direction; max_block_lanes in all */
     uint32_t flat_group;      /* good size of a group for FLAT kernels */

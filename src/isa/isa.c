@@ -160,6 +160,7 @@ enum {
     T_REAL = HG_T_REAL,
     T_HALF = HG_T_HALF,
     T_BYTE = HG_T_BYTE,
+    T_WORD = HG_T_WORD,
     EXACT = HG_NUMBERS_EXACT,
     ULP1 = HG_NUMBERS_ULP1,
     ULP2 = HG_NUMBERS_ULP2,
@@ -310,6 +311,7 @@ bool hg_op_allows_type(hg_op op, hg_type type) {
     case HG_T_REAL: return type == HG_TYPE_F32 || type == HG_TYPE_F64;
     case HG_T_HALF: return type == HG_TYPE_F16 || type == HG_TYPE_BF16;
     case HG_T_BYTE: return type == HG_TYPE_I8 || type == HG_TYPE_U8;
+    case HG_T_WORD: return type == HG_TYPE_I32 || type == HG_TYPE_U32;
     case HG_T_TWICE: return hg_type_is_integer(type) && hg_type_size_bytes(type) > 1;
     }
     return false;
@@ -327,6 +329,7 @@ const char *hg_op_types_text(hg_op op) {
     case HG_T_REAL: return "f32 and f64";
     case HG_T_HALF: return "f16 and bf16";
     case HG_T_BYTE: return "i8 and u8";
+    case HG_T_WORD: return "i32 and u32";
     case HG_T_TWICE: return "integers of 16 bits and more, from the one of half the width";
     }
     return "";

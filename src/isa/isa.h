@@ -131,7 +131,8 @@ typedef enum hg_type_set {
     HG_T_TWICE /* integers of twice the width of a second type */,
     HG_T_REAL /* f32 f64 */,
     HG_T_HALF /* f16 bf16 */,
-    HG_T_BYTE /* i8 u8 */
+    HG_T_BYTE /* i8 u8 */,
+    HG_T_WORD /* i32 u32 */
 } hg_type_set;
 
 enum {

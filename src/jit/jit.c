@@ -42,6 +42,7 @@ static void start_llvm(void) {
 typedef struct machine {
     struct machine *next;
     char cpu[32];
+    bool dot4;
     LLVMTargetMachineRef llvm;
 } machine;
 
@@ -50,10 +51,10 @@ static struct {
     machine *free;
 } machines = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static machine *take_machine(const char *cpu) {
+static machine *take_machine(const hg_jit_options *o) {
     machine **at = &machines.free;
     pthread_mutex_lock(&machines.lock);
-    while (*at && strcmp((*at)->cpu, cpu) != 0) at = &(*at)->next;
+    while (*at && (strcmp((*at)->cpu, o->cpu) != 0 || (*at)->dot4 != o->dot4)) at = &(*at)->next;
     machine *m = *at;
     if (m) *at = m->next;
     pthread_mutex_unlock(&machines.lock);
@@ -67,17 +68,20 @@ static void keep_machine(machine *m) {
     pthread_mutex_unlock(&machines.lock);
 }
 
-static machine *make_machine(const char *cpu, char reason[256]) {
+static machine *make_machine(const hg_jit_options *o, char reason[256]) {
     char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
     machine *m = hg_calloc(1, sizeof *m);
     LLVMTargetRef target = NULL;
     if (m && LLVMGetTargetFromTriple(triple, &target, &message) == 0)
-        m->llvm = LLVMCreateTargetMachine(target, triple, cpu, "", LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        m->llvm = LLVMCreateTargetMachine(target, triple, o->cpu, o->dot4 ? "+avx512vnni" : "", LLVMCodeGenLevelDefault, LLVMRelocPIC,
+                                          LLVMCodeModelSmall);
     bool good = m && m->llvm;
-    if (good)
-        snprintf(m->cpu, sizeof m->cpu, "%s", cpu);
-    else
+    if (good) {
+        snprintf(m->cpu, sizeof m->cpu, "%s", o->cpu);
+        m->dot4 = o->dot4;
+    } else {
         snprintf(reason, 256, "LLVM: no target %s: %s", triple, message ? message : "");
+    }
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
     if (good) return m;
@@ -143,6 +147,7 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     p->lanes = kernel->lanes;
     p->bytes = options->bytes;
     p->cpu = options->cpu;
+    p->dot4 = options->dot4;
     p->mask_registers = options->bytes == 64;
     p->fused = p->halves = options->bytes >= 32;
     p->prof = LLVMGetMDKindIDInContext(c, "prof", 4);
@@ -202,8 +207,8 @@ static void stop(compile_state *s) {
 }
 
 static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size) {
-    s->machine = take_machine(options->cpu);
-    if (!s->machine) s->machine = make_machine(options->cpu, s->reason);
+    s->machine = take_machine(options);
+    if (!s->machine) s->machine = make_machine(options, s->reason);
     if (!s->machine) return HG_ERROR_INTERNAL;
     if (!start_printer(s, kernel, options)) return HG_ERROR_OUT_OF_MEMORY;
     HG_TRY(print_and_emit(s));

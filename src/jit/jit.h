@@ -18,6 +18,7 @@ enum { HG_JIT_VERSION = 1 << 24 | HG_JIT_SEAM };
 typedef struct hg_jit_options {
     uint32_t bytes;  /* of a native vector: 16, 32, 64 */
     const char *cpu; /* "x86-64", "x86-64-v3", "x86-64-v4": LLVM's names */
+    bool dot4;       /* the CPU has AVX-512 VNNI, with v4: kernels may have DOT4_S and DOT4_U */
 } hg_jit_options;
 
 typedef struct hg_jit_table {

@@ -54,6 +54,7 @@ typedef struct jit_printer {
     vec_kernel *k;
     uint32_t lanes, bytes;
     bool mask_registers, fused, halves; /* what the level has */
+    bool dot4;                          /* what the CPU has */
     const char *cpu;
     const char *unsupported;
     bool failed;                      /* out of memory */

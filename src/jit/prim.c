@@ -86,6 +86,53 @@ static LLVMValueRef shift(jit_printer *p, const vec_value *v, LLVMValueRef a, LL
     return v->prim == KIR_LSHR ? LLVMBuildLShr(p->b, a, amount, "") : LLVMBuildAShr(p->b, a, amount, "");
 }
 
+/* ---- sums of products of bytes ---- */
+
+/* Elements of a vector. */
+static LLVMValueRef piece(jit_printer *p, LLVMValueRef whole, uint32_t first, uint32_t count) {
+    LLVMValueRef places[64];
+    for (uint32_t i = 0; i < count; i++) places[i] = jit_u32(p, first + i);
+    return LLVMBuildShuffleVector(p->b, whole, LLVMGetUndef(LLVMTypeOf(whole)), LLVMConstVector(places, count), "");
+}
+
+static LLVMValueRef join(jit_printer *p, LLVMValueRef low, LLVMValueRef high, uint32_t count) {
+    LLVMValueRef places[64];
+    for (uint32_t i = 0; i < 2 * count; i++) places[i] = jit_u32(p, i);
+    return LLVMBuildShuffleVector(p->b, low, high, LLVMConstVector(places, 2 * count), "");
+}
+
+/* vpdpbusd of a native vector of 4, 8 or 16: unsigned bytes by signed ones. A signed byte is the unsigned one that is 128 more, less 128. */
+static LLVMValueRef native_dot4(jit_printer *p, const vec_value *v, uint32_t count, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+    const char *name = count == 16  ? "llvm.x86.avx512.vpdpbusd.512"
+                       : count == 8 ? "llvm.x86.avx512.vpdpbusd.256"
+                                    : "llvm.x86.avx512.vpdpbusd.128";
+    if (v->prim == KIR_DOT4_U) return jit_intrinsic(p, name, NULL, 0, (LLVMValueRef[]){c, a, b}, 3);
+    LLVMValueRef tops[16];
+    for (uint32_t i = 0; i < count; i++) tops[i] = jit_u32(p, 0x80808080);
+    LLVMValueRef top = LLVMConstVector(tops, count), none = LLVMConstNull(LLVMTypeOf(c));
+    LLVMValueRef more = jit_intrinsic(p, name, NULL, 0, (LLVMValueRef[]){none, top, b}, 3);
+    a = LLVMBuildXor(p->b, a, top, "");
+    return LLVMBuildSub(p->b, jit_intrinsic(p, name, NULL, 0, (LLVMValueRef[]){c, a, b}, 3), more, "");
+}
+
+/* A value for all lanes is the first of a vector. */
+static LLVMValueRef dot4(jit_printer *p, const vec_value *v) {
+    LLVMValueRef args[3], made[16];
+    for (uint8_t i = 0; i < 3; i++) {
+        args[i] = operand(p, v, i);
+        if (!v->each) args[i] = LLVMBuildInsertElement(p->b, LLVMConstNull(LLVMVectorType(p->t.i32, 4)), args[i], jit_u32(p, 0), "");
+    }
+    uint32_t lanes = v->each ? p->lanes : 4, count = p->bytes / 4 < lanes ? p->bytes / 4 : lanes, pieces = lanes / count;
+    for (uint32_t i = 0; i < pieces; i++) {
+        LLVMValueRef of[3];
+        for (uint8_t k = 0; k < 3; k++) of[k] = pieces == 1 ? args[k] : piece(p, args[k], i * count, count);
+        made[i] = native_dot4(p, v, count, of[0], of[1], of[2]);
+    }
+    for (; pieces > 1; pieces /= 2, count *= 2)
+        for (uint32_t i = 0; i < pieces / 2; i++) made[i] = join(p, made[2 * i], made[2 * i + 1], count);
+    return v->each ? made[0] : LLVMBuildExtractElement(p->b, made[0], jit_u32(p, 0), "");
+}
+
 /* ---- floats ---- */
 
 static LLVMValueRef and_bits(jit_printer *p, const vec_value *v, LLVMValueRef a, uint64_t add, uint64_t mask) {
@@ -271,6 +318,8 @@ static LLVMValueRef arithmetic(jit_printer *p, const vec_value *v) {
     case KIR_LSHR:
     case KIR_ASHR: return shift(p, v, a, b);
     case KIR_CLZ: return call(p, "llvm.ctlz", a, LLVMConstInt(p->t.i1, 0, false), NULL);
+    case KIR_DOT4_S:
+    case KIR_DOT4_U: return p->dot4 ? dot4(p, v) : NULL;
     case KIR_FADD: return LLVMBuildFAdd(p->b, a, b, "");
     case KIR_FSUB: return LLVMBuildFSub(p->b, a, b, "");
     case KIR_FMUL: return LLVMBuildFMul(p->b, a, b, "");

@@ -32,6 +32,7 @@ typedef enum kir_op_class {
     KIR_CLASS_FLOAT,
     KIR_CLASS_ANY,
     KIR_CLASS_CONVERT,
+    KIR_CLASS_DOT,
     KIR_CLASS_MEMORY,
     KIR_CLASS_CONTROL,
     KIR_CLASS_OTHER
@@ -39,7 +40,7 @@ typedef enum kir_op_class {
 typedef enum kir_op_result { KIR_RESULT_SAME, KIR_RESULT_BOOL, KIR_RESULT_GIVEN, KIR_RESULT_NONE } kir_op_result;
 enum { KIR_ARGS_ANY = 255 };
 enum {
-    KIR_F_VALUE = 1, /* a value primitive: of class INT, FLOAT, ANY or CONVERT */
+    KIR_F_VALUE = 1, /* a value primitive: of class INT, FLOAT, ANY, CONVERT or DOT */
     KIR_F_COMMUTES = 2,
     KIR_F_CHEAP = 4,
     KIR_F_DIVIDES = 8,
@@ -344,6 +345,7 @@ typedef struct kir_caps {
     bool fma32, fma64; /* fused and correctly rounded */
     bool subnormals;   /* f32 (and f64) keep subnormals */
     bool half;         /* H2F F2H B2F F2B */
+    bool dot4;         /* DOT4_S DOT4_U */
     bool folds_zeros;  /* the compiler takes x + 0 for x, x * 0, 0 / x and x - x for 0, whatever x is: it must not see such zeros */
     bool derived[KIR_FN_COUNT][HG_TYPE_COUNT]; /* [fn][atlas_type] stays a DERIVED */
     bool inexact[KIR_OP_COUNT][2]; /* [op][1: of or to f64] the target's own result differs from prim.def (division that is not correctly

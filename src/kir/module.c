@@ -10,7 +10,7 @@ enum {
     PURE = KIR_F_PURE, EFFECT = KIR_F_EFFECT, ACCESS = KIR_F_ACCESS, JUMP = KIR_F_JUMP, WORDS = KIR_F_WORDS,
     VALUES = KIR_F_VALUE | KIR_F_PURE
 };
-#define KIR_CLASS_FLAGS(class) ((class) == KIR_CLASS_INT || (class) == KIR_CLASS_FLOAT || (class) == KIR_CLASS_ANY || (class) == KIR_CLASS_CONVERT ? VALUES : 0)
+#define KIR_CLASS_FLAGS(class) ((class) == KIR_CLASS_INT || (class) == KIR_CLASS_FLOAT || (class) == KIR_CLASS_ANY || (class) == KIR_CLASS_CONVERT || (class) == KIR_CLASS_DOT ? VALUES : 0)
 const kir_op_info KIR_OPS[KIR_OP_COUNT] = {
 #define KIR_OP(id, text, args, result, class, flags) \
     [KIR_##id] = {text, (uint16_t)((flags) | KIR_CLASS_FLAGS(KIR_CLASS_##class)), ARGS_##args, KIR_RESULT_##result, KIR_CLASS_##class},
@@ -249,7 +249,8 @@ bool kir_in_loops_only(const kir_value *v) {
 
 bool kir_is_integer_value(const kir_value *v) {
     switch ((kir_op_class)KIR_OPS[v->op].class) {
-    case KIR_CLASS_INT: return true;
+    case KIR_CLASS_INT:
+    case KIR_CLASS_DOT: return true;
     case KIR_CLASS_ANY: return !kir_type_is_float(v->type);
     case KIR_CLASS_CONVERT: return !kir_type_is_float(v->type) && !kir_type_is_float(v->args[0]->type);
     default: return false;

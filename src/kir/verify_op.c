@@ -19,6 +19,10 @@ static const char *check_class(const kir_value *v, uint8_t first, const kir_op_i
     case KIR_CLASS_ANY:
         if (first != KIR_BOOL) return "condition is no bool";
         return v->args[1]->type != v->type || v->args[2]->type != v->type ? "branches differ in type" : NULL;
+    case KIR_CLASS_DOT:
+        for (uint8_t i = 0; i < v->nargs; i++)
+            if (v->args[i]->type != HG_TYPE_U32) return "argument is no u32";
+        return NULL;
     default: return NULL;
     }
 }

@@ -154,6 +154,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     hg_range scratch = run->binding->step_scratch.range;
     plan_expansion_clear(&joined->expansion);
     joined->expansion.tiles = head->expansion.tiles;
+    joined->expansion.dot4 = head->expansion.dot4;
     joined->expansion.fused = &c->found.chain;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;

@@ -127,6 +127,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->native = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion);
     s->expansion.tiles = &b->tiles;
+    s->expansion.dot4 = b->caps->dot4;
     if (!s->native) {
         s->collective->expand(&s->call, &s->expansion);
         if (s->expansion.failed) return hg_fail_memory();

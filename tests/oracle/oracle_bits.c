@@ -81,6 +81,18 @@ static void product(uint32_t size, bool is_signed, const uint8_t *a, const uint8
     }
 }
 
+/* By the bytes as they lie in memory. */
+static void dot4(bool is_signed, const uint8_t *const *args, uint8_t *result) {
+    int64_t sum = (int64_t)args[2][0] | (int64_t)args[2][1] << 8 | (int64_t)args[2][2] << 16 | (int64_t)args[2][3] << 24;
+    for (int i = 0; i < 4; i++) {
+        int a = args[0][i], b = args[1][i];
+        if (is_signed && a > 127) a -= 256;
+        if (b > 127) b -= 256;
+        sum += a * b;
+    }
+    for (int i = 0; i < 4; i++) result[i] = (uint8_t)((uint64_t)sum >> 8 * i);
+}
+
 oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, const uint8_t *const *args, uint8_t *result) {
     uint32_t size = oracle_size(type);
     uint8_t all[2 * ORACLE_MAX_BYTES], carry;
@@ -103,6 +115,7 @@ oracle_outcome oracle_bits(hg_op op, hg_type type, hg_type type2, int variant, c
     }
     case HG_OP_ADDS:
     case HG_OP_SUBS: saturate(op == HG_OP_SUBS, type, args[0], args[1], result); return ORACLE_OK;
+    case HG_OP_DOT4: dot4(oracle_is_signed(type), args, result); return ORACLE_OK;
     case HG_OP_MULHI:
         product(size, oracle_is_signed(type), args[0], args[1], all);
         memcpy(result, all + size, size);

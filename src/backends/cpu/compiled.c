@@ -31,6 +31,15 @@ bool cpu_compiled_possible(void) {
 #endif
 }
 
+bool cpu_compiled_has_dot4(tile_level level) {
+#if defined(__x86_64__)
+    return level == TILE_LEVEL_V4 && !cpu_compiler_in_use && hg_cpu_supports("avx512vnni");
+#else
+    (void)level;
+    return false;
+#endif
+}
+
 bool cpu_compiled_by(char text[256]) {
     const hg_jit_table *table = cpu_compiler_in_use ? &cpu_compiler_in_use->table : cpu_module_open(text);
     if (table) snprintf(text, 256, "%s", table->compiler);
@@ -58,7 +67,9 @@ static uint32_t lanes_for(const maker *m, const kir_module *module) {
 
 static maker maker_for(const cpu_compiled *c, const kir_module *module, bool blocks) {
     const cpu_compiler *own = cpu_compiler_in_use;
-    maker m = {.options = {.bytes = own && own->bytes ? own->bytes : LEVELS[c->level].bytes, .cpu = LEVELS[c->level].cpu},
+    maker m = {.options = {.bytes = own && own->bytes ? own->bytes : LEVELS[c->level].bytes,
+                           .cpu = LEVELS[c->level].cpu,
+                           .dot4 = cpu_compiled_has_dot4(c->level)},
                .most = own && own->lanes ? own->lanes : LEVELS[c->level].lanes,
                .blocks = blocks};
     m.lanes = lanes_for(&m, module);
@@ -70,8 +81,9 @@ static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *modu
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;
-    hg_text_addf(&text, "hologram native code %s, %x, bytes %u, lanes %u, blocks %d, %s, ", cpu_compiled_sources, (unsigned)HG_JIT_VERSION,
-                 (unsigned)m->options.bytes, (unsigned)m->lanes, m->blocks, m->options.cpu);
+    hg_text_addf(&text, "hologram native code %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ", cpu_compiled_sources,
+                 (unsigned)HG_JIT_VERSION, (unsigned)m->options.bytes, (unsigned)m->lanes, m->blocks, m->options.cpu,
+                 m->options.dot4 ? " vnni" : "");
     if (cpu_compiler_in_use)
         hg_text_addf(&text, "%s", cpu_compiler_in_use->table.compiler);
     else if (!cpu_module_identity(&text))

@@ -51,6 +51,7 @@ kir_value *define_adds(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_subs(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_mulmod(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_powm(kir_builder *b, hg_type type, kir_value *const *arg);
+kir_value *define_dot4(kir_builder *b, hg_type type, kir_value *const *arg);
 /* log.c */
 kir_value *define_log(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_log2(kir_builder *b, hg_type type, kir_value *const *arg);

@@ -1,5 +1,5 @@
-/* Integer arithmetic whose result is more than one word of the operands' width: high halves, products of twice the width, carries, sums
- * that stop at the ends of their type, powers with a modulus.
+/* Integer arithmetic whose result is more than one word of the operands' width: high halves, products of twice the width, sums of products
+ * of bytes, carries, sums that stop at the ends of their type, powers with a modulus.
  * Must not know: targets. */
 #include "kir/builder.h"
 #include "kir/define/define.h"
@@ -38,6 +38,20 @@ kir_value *kir_mul_wide(kir_builder *b, hg_type twice, kir_value *x, kir_value *
     uint8_t type = kir_type_of(twice);
     kir_value *wide = kir_convert(b, extend, type, x);
     return kir_mul(b, wide, kir_convert(b, extend, type, y));
+}
+
+/* A byte of a word as a whole number. */
+static kir_value *byte_of(kir_builder *b, kir_value *word, uint32_t place, bool is_signed) {
+    if (is_signed) return kir_binary(b, KIR_ASHR, int_shl(b, word, 24 - 8 * place), kir_const(b, HG_TYPE_U32, 24));
+    return int_and(b, int_shr(b, word, 8 * place), 0xFF);
+}
+
+/* The products are below 2^16: their sum is exact, and that of all wraps. */
+kir_value *define_dot4(kir_builder *b, hg_type type, kir_value *const *arg) {
+    kir_value *sum = arg[2];
+    for (uint32_t i = 0; i < 4; i++)
+        sum = kir_add(b, sum, kir_mul(b, byte_of(b, arg[0], i, hg_type_is_signed(type)), byte_of(b, arg[1], i, true)));
+    return sum;
 }
 
 /* ---- powers ---- */

@@ -75,6 +75,7 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
     if (integer && fn == HG_OP_FMA) return kir_add(b, kir_mul(b, a[0], a[1]), a[2]);
     if (fn == HG_OP_MAX && !integer && (is_zero(a[0]) || is_zero(a[1]))) /* what a target may have at once */
         return kir_derived(b, KIR_FN_RELU, type, 1, is_zero(a[1]) ? &a[0] : &a[1]);
+    if (fn == HG_OP_DOT4) return kir_derived(b, fn, type, 3, a); /* the same */
     if (fn == HG_OP_POWM)
         kir_fault_if(b, kir_binary(b, KIR_CMP_EQ, a[2], kir_const(b, a[2]->type, 0)), KIR_FAULT_DIVISION, 4, "division by zero");
     return define(b, fn, type, a);

@@ -5,7 +5,7 @@
 #include "kir/define/define.h"
 #include "kir/legalise/legalise.h"
 
-/* DERIVED becomes its definition: in place when that is a few operations (or a wide integer's, whose primitives are calls
+/* DERIVED becomes the primitive that a target has for it, else its definition: in place when that is a few operations (or a wide integer's, whose primitives are calls
  * themselves), else a call. */
 static bool lower_derived(rewrite_pass *p, const kir_value *v) {
     if (legal_block(p, v)) {
@@ -20,6 +20,10 @@ static bool lower_derived(rewrite_pass *p, const kir_value *v) {
     *(bool *)p->state = true;
     kir_value *args[3];
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) args[i] = rewrite_arg(p, v, i);
+    if (fn == HG_OP_DOT4 && p->caps->dot4) {
+        rewrite_set(p, v, kir_emit(&p->b, type == HG_TYPE_I32 ? KIR_DOT4_S : KIR_DOT4_U, HG_TYPE_U32, 3, args));
+        return true;
+    }
     if (kir_define_is_small(fn, type))
         rewrite_set(p, v, kir_define(&p->b, fn, type, args));
     else

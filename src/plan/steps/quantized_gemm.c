@@ -1,5 +1,5 @@
-/* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas, by floats: PART products add up to less than 2^24. The factor of all sums is worked out here, in f32, as the
- * row of isa.def says: a_scale * b_scale, rounded, and that divided by c_scale, rounded. */
+/* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas: by words of four bytes where the device has dot4, else by floats, of which PART products add up to less than
+ * 2^24. The sums are exact modulo 2^32 in both. The factor of all sums is worked out here, in f32, as the row of isa.def says: a_scale * b_scale, rounded, and that divided by c_scale, rounded. */
 #include "plan/steps/steps.h"
 #include <string.h>
 
@@ -56,6 +56,8 @@ static void ranges(plan_call *call) {
 
 enum { LANES = 32, PART = 256, PIECE = 256, STEPS = 64 };
 
+static uint64_t word_count(uint64_t k) { return k / 4 + (k % 4 != 0); }
+
 /* A zero point as the bits of an i32. */
 static uint64_t zero_point(const plan_call *call, uint32_t operand) {
     uint8_t byte = (uint8_t)number(call, operand);
@@ -96,18 +98,56 @@ static plan_part panels_of_b(const plan_call *call, plan_expansion *x) {
     return panels;
 }
 
+static int32_t flip_of(const plan_call *call) { return call->type == HG_TYPE_I8 ? 0x80 : 0; }
+
+/* The bytes of a in words, without their signs. */
+static plan_part words_of_a(const plan_call *call, plan_expansion *x) {
+    uint64_t m = number(call, M), k = number(call, K), words = word_count(k);
+    plan_part to = plan_scratch(x, m, plan_times(words + 1, sizeof(uint32_t)));
+    plan_kernel_key pack = plan_library_key(LIBRARY_QUANTIZED_WORDS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){flip_of(call), PIECE}, 2,
+                                            2);
+    plan_kernel_key sum = plan_library_key(LIBRARY_QUANTIZED_WORD_SUMS, (hg_type)call->type, HG_OP_MOV,
+                                           (int32_t[]){zero_point(call, B_ZERO) != 0}, 1, 3);
+    x->work = plan_times(m, words);
+    if (k)
+        plan_expand_grid(x, &pack, (uint64_t[]){k < 4 ? 1 : (k / 4 - 1) / PIECE + 1, m, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+                         (plan_part[]){plan_part_of(call, A), to}, (uint64_t[]){k, row_of(call, LDA)});
+    x->work = plan_times(m, zero_point(call, B_ZERO) ? words : 1);
+    plan_expand_grid(x, &sum, (uint64_t[]){(m - 1) / LANES + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){to},
+                     (uint64_t[]){m, words, zero_point(call, B_ZERO)});
+    return to;
+}
+
+static plan_part word_panels_of_b(const plan_call *call, plan_expansion *x) {
+    uint64_t n = number(call, N), k = number(call, K), ldb = row_of(call, LDB), panel = (n - 1) / LANES + 1, words = word_count(k);
+    plan_part to = plan_scratch(x, plan_times(panel, LANES), plan_times(words + 1, sizeof(uint32_t)));
+    plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_WORD_PANELS, (hg_type)call->type, HG_OP_MOV,
+                                           (int32_t[]){flip_of(call), transposed(call)}, 2, 5);
+    x->work = plan_times(n, k);
+    plan_expand_grid(x, &key, (uint64_t[]){panel, 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){plan_part_of(call, B), to},
+                     (uint64_t[]){n, k, ldb, zero_point(call, A_ZERO), zero_point(call, B_ZERO)});
+    return to;
+}
+
 static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t m = number(call, M), n = number(call, N), k = number(call, K);
-    bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call);
+    bool bytes = call->type == HG_TYPE_U8, sums = wants_sums(call), dot = x->dot4;
     if (m == 0 || n == 0) return;
-    plan_part a = rows_of_a(call, x), b = panels_of_b(call, x);
+    plan_part a = dot ? words_of_a(call, x) : rows_of_a(call, x), b = dot ? word_panels_of_b(call, x) : panels_of_b(call, x);
     uint32_t rows = plan_tile(x, LIBRARY_TILE_QUANTIZED_ROWS);
-    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type, PART, (int32_t)rows, sums, bytes ? 0 : -128, bytes ? 255 : 127};
+    int32_t constants[] = {sums ? HG_TYPE_I32 : call->type,
+                           dot ? HG_TYPE_U32 : HG_TYPE_F32,
+                           dot,
+                           PART,
+                           (int32_t)rows,
+                           sums,
+                           bytes ? 0 : -128,
+                           bytes ? 255 : 127};
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 6);
     x->work = plan_times(plan_times(m, n), k);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
                      (plan_part[]){a, b, plan_part_of(call, C)},
-                     (uint64_t[]){m, n, k, row_of(call, LDC), zero_point(call, C_ZERO), scale_bits(call)});
+                     (uint64_t[]){m, n, dot ? word_count(k) : k, row_of(call, LDC), zero_point(call, C_ZERO), scale_bits(call)});
 }
 
 static plan_cost cost(const plan_call *call) {

@@ -75,11 +75,12 @@ typedef struct plan_expansion {
     bool once;                  /* of the next actions, which write nothing but tables and scratch memory; they come first */
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
+    bool dot4;                  /* of the device: hg_device_caps.dot4 */
     /* Maps of the output's elements that the kernel which writes them does too, where the collective fuses; set before expand. */
     const struct plan_chain *fused;
     bool failed; /* out of memory, or more of it needed than there can be */
 } plan_expansion;
-void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated, and the tiles */
+void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated, the tiles and dot4 */
 void plan_expansion_free(plan_expansion *x);
 
 /* For collectives: a size of tiles.def. */

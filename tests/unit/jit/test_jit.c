@@ -73,7 +73,7 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
     char reason[256];
     uint8_t *object = NULL;
     uint64_t size = 0, inputs[1] = {7};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu}, &object, &size, reason) == HG_OK, "%s", reason);
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, &object, &size, reason) == HG_OK, "%s", reason);
     cpu_object *code = object ? cpu_object_load(object, size, HG_JIT_KERNEL, reason) : NULL;
     CHECK_MESSAGE(code, "%s", reason);
     if (code) {
@@ -106,7 +106,7 @@ static void *compile_some(void *jit) {
         char reason[256];
         uint8_t *object = NULL;
         uint64_t size = 0;
-        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3"}, &object, &size, reason) == HG_OK) bytes += size;
+        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, &size, reason) == HG_OK) bytes += size;
         if (object) table->release(object);
         drop(f);
     }
@@ -134,7 +134,7 @@ static void test_refuses(const hg_jit_table *jit) {
     char reason[256];
     uint8_t *object = NULL;
     uint64_t size = 0;
-    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3"}, &object, &size, reason) == HG_ERROR_ISA);
+    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, &size, reason) == HG_ERROR_ISA);
     CHECK_TEXT(reason, "the native compiler does not know turns of 128 lanes");
     drop(f);
 }
