@@ -4,14 +4,14 @@
     python3 tools/coefficients/generate.py > src/kir/define/coefficients.h      (needs mpmath)
 
 Polynomials: Chebyshev interpolation of the smooth part (mpmath.chebyfit) at 60 digits, coefficients rounded to the format
-one by one; the leading terms that must be exact (1, x, x^2/2) are never part of the fitted function. The comment behind each
+one by one (of GELU, whose last bits these are: each before the next are found); the leading terms that must be exact (1, x, x^2/2) are never part of the fitted function. The comment behind each
 gives the interval and the interpolation error. Splits of constants and the logarithm table follow the usual schemes:
 Cody and Waite, "Software Manual for the Elementary Functions" (1980); Tang, "Table-driven implementation of the logarithm
 function", ACM TOMS 16 (1990); Payne and Hanek, SIGNUM Newsletter 18 (1983).
 """
 import struct
 import sys
-from mpmath import mp, mpf, asin, atan, cbrt, chebyfit, cos, erf, erfc, exp, floor, log, nint, pi, sin, sqrt, taylor
+from mpmath import lu_solve, matrix, mp, mpf, asin, atan, cbrt, chebyfit, cos, erf, erfc, exp, floor, log, nint, pi, sin, sqrt, taylor
 
 mp.dps = 60
 
@@ -50,6 +50,57 @@ def poly(name, f, a, b, count, bits, comment, low=0):
     emit(name, [round_to(x, bits) for x in reversed(c)], "%s, |error| %s" % (comment, mp.nstr(err, 3)))
     if low:
         emit(name.replace("_f", "_low_f"), [round_to(x - round_to(x, bits), bits) for x in c[::-1][:low]], "what the first ones were rounded by")
+
+
+def fit(name, f, a, b, count, weight, bits, unit, comment):
+    """count coefficients, constant first, of least |weight(x) (polynomial - f(x))|, which is told in units. Each is rounded before the next are found (by iterated
+    least squares at Chebyshev nodes), so that these make up for it."""
+    nodes = [(a + b) / 2 + (b - a) / 2 * cos(pi * (2 * i + 1) / (8 * count)) for i in range(4 * count)]
+    c = []
+
+    def left(x):
+        return f(x) - sum(ci * x ** i for i, ci in enumerate(c))
+    for k in range(count):
+        want, least = [left(x) for x in nodes], None
+        stress = [mpf(1)] * len(nodes)
+        for turn in range(12 if k <= 6 else 1):
+            rows = matrix(len(nodes), count - k)
+            wanted = matrix(len(nodes), 1)
+            for i, x in enumerate(nodes):
+                for j in range(k, count):
+                    rows[i, j - k] = weight(x) * stress[i] * x ** j
+                wanted[i] = weight(x) * stress[i] * want[i]
+            found = lu_solve(rows, wanted)
+            errors = [abs(weight(x) * (want[i] - sum(found[j] * x ** (j + k) for j in range(count - k)))) for i, x in enumerate(nodes)]
+            if least is None or max(errors) < least[0]:
+                least = (max(errors), found[0])
+            mean = sum(errors) / len(errors)
+            stress = [s * sqrt(e / mean + mpf("0.02")) for s, e in zip(stress, errors)]
+            stress = [s / max(stress) for s in stress]
+        c.append(round_to(least[1], bits))
+    worst = max(abs(weight(x) * left(x)) for x in (a + (b - a) * i / 300 for i in range(301)))
+    emit(name, c, "%s, |error| %s %s" % (comment, mp.nstr(worst / unit[0], 3), unit[1]))
+
+
+def gelu_tables():
+    """Of F32: the distribution's tail P(X < -a) is 2^-n e^(-(a^2 + k a + p)/2), p a small remainder of its logarithm. Near: n = 1, p = a times a polynomial in
+    a - middle, right at 0 by that; far: n = 3, p a polynomial in a - middle. k takes most of the slope."""
+    def decay(a):
+        return -2 * log(erfc(a / sqrt(mpf(2))) / 2 * exp(a * a / 2))
+    unit, end = (mpf(2) ** -23, "* 2^-24 of the tail"), mpf(GELU_END)
+    k, middle = mpf(GELU_NEAR[0]), mpf(GELU_NEAR[1])
+    slope = guarded(lambda a: (decay(a) - 2 * log(mpf(2))) / a, mpf("1e-12"), lambda a: 4 / sqrt(2 * pi))
+    fit("gelu_near_f32", lambda h: slope(h + middle) - k, -middle, end - middle, 12, lambda h: h + middle, 24, unit,
+        "p/a in a - %s, k = %s, 0 <= a <= %s" % (GELU_NEAR[1], GELU_NEAR[0], GELU_END))
+    k, middle = mpf(GELU_FAR[0]), mpf(GELU_FAR[1])
+    fit("gelu_far_f32", lambda h: decay(h + middle) - k * (h + middle) - 6 * log(mpf(2)), end - middle, mpf("14.75") - middle, 11, lambda h: mpf(1), 24, unit,
+        "p in a - %s, k = %s, %s <= a <= 14.75" % (GELU_FAR[1], GELU_FAR[0], GELU_END))
+    reach = log(mpf(2)) * mpf("1.002")
+    fit("gelu_e_f32", guarded(lambda r: (exp(-r / 2) - 1) / r, mpf("1e-8"), lambda r: -mpf(1) / 2 + r / 8 - r * r / 48), -reach, reach, 6, lambda r: r, 24,
+        (mpf(2) ** -24, "* 2^-24"), "(e^(-r/2) - 1)/r, |r| <= ln 2")
+    emit("gelu_ln4_f32", split(log(mpf(4)), [15, 24]), "ln 4 in parts; n times the first is exact")
+    emit("gelu_log4e_f32", [round_to(1 / log(mpf(4)), 24)], "1/ln 4")
+    emit("gelu_plan_f32", [end] + [mpf(x) for x in GELU_NEAR + GELU_FAR], "where far begins; k and the middle of near, and of far")
 
 
 def split(x, bits):
@@ -157,6 +208,7 @@ def main():
             return (a + k) * erfc(a / sqrt(mpf(2))) / 2 * exp(a * a / 2)
         poly("tail_s_" + s, tail, mpf(-1), (most - k) / (most + k), n, bits,
              "(a+k) e^(a^2/2) Phi(-a) in u = (a-k)/(a+k), k = %s, 0 <= a <= %d" % (TAIL_K, most), low=2)
+    gelu_tables()
 
     words = 1 + (1024 + 128 + 64) // 32 + 4
     with mp.workprec(32 * words + 64):
@@ -180,6 +232,7 @@ def split_near(x, bits, parts=2):
 
 TAIL_K = "4"
 TAIL_N = (11, 24)
+GELU_END, GELU_NEAR, GELU_FAR = "5.375", ("0.75", "3.5"), ("0.1875", "9")
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] == "tail":  # how the error depends on k and the number of coefficients

@@ -729,6 +729,35 @@ static const double tail_s_low_f64[] = {
     -0x1.9ad8cb65779a9p-56,
     -0x1.d4e24601e6a54p-56,
 };
+/* p/a in a - 3.5, k = 0.75, 0 <= a <= 5.375, |error| 0.0323 * 2^-24 of the tail */
+static const double gelu_near_f32[] = {
+    0x1.1381a80000000p-3,   -0x1.bebf520000000p-4,  0x1.e81d220000000p-7,   -0x1.087b380000000p-9,
+    0x1.101e320000000p-12,  -0x1.fed4d20000000p-16, 0x1.9697f00000000p-19,  -0x1.a5e56a0000000p-23,
+    -0x1.5631b80000000p-28, 0x1.0cc4380000000p-28,  -0x1.caa1240000000p-30, 0x1.ac260a0000000p-32,
+};
+/* p in a - 9, k = 0.1875, 5.375 <= a <= 14.75, |error| 0.203 * 2^-24 of the tail */
+static const double gelu_far_f32[] = {
+    0x1.a3c0ca0000000p-2,   0x1.e415c20000000p-6,  -0x1.7950ac0000000p-7,  0x1.a1d2000000000p-11,
+    -0x1.fda1a80000000p-15, 0x1.441f200000000p-18, -0x1.a0b4b60000000p-22, 0x1.12d97c0000000p-25,
+    -0x1.8f24b20000000p-29, 0x1.0805120000000p-32, -0x1.6bc82c0000000p-37,
+};
+/* (e^(-r/2) - 1)/r, |r| <= ln 2, |error| 0.0565 * 2^-24 */
+static const double gelu_e_f32[] = {
+    -0x1.0000000000000p-1, 0x1.0000000000000p-3, -0x1.5554900000000p-6, 0x1.5554cc0000000p-9, -0x1.123adc0000000p-12, 0x1.6d6cc80000000p-16,
+};
+/* ln 4 in parts; n times the first is exact */
+static const double gelu_ln4_f32[] = {
+    0x1.62e4000000000p+0,
+    0x1.7f7d1c0000000p-19,
+};
+/* 1/ln 4 */
+static const double gelu_log4e_f32[] = {
+    0x1.7154760000000p-1,
+};
+/* where far begins; k and the middle of near, and of far */
+static const double gelu_plan_f32[] = {
+    0x1.5800000000000p+2, 0x1.8000000000000p-1, 0x1.c000000000000p+1, 0x1.8000000000000p-3, 0x1.2000000000000p+3,
+};
 /* Two zero words, then 2/pi, 32 bits a word, the most significant first. */
 static const uint32_t two_over_pi_words[] = {
     0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,

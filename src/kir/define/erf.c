@@ -77,22 +77,76 @@ kir_value *define_erfc(kir_builder *b, hg_type type, kir_value *const *arg) {
     return sel(&k, lt(&k, a, cst(&k, 0.5)), small, large);
 }
 
-/* x · P(X < x). The left tail is one product times a power of two, so subnormal results are rounded once; -inf gives -0. */
+/* F64: x · P(X < x). The left tail is one product times a power of two, so subnormal results are rounded once; -inf gives -0. */
+static num gelu_of_f64(const real *k, num given) {
+    double most = 39.0;
+    num x = at_most(k, at_least(k, given, -most), most), a = magnitude(k, x), n;
+    dw square = two_prod(k, a, a); /* a is at least 2^-60 where it is used */
+    num p;                         /* beside 1 any tiny number will do */
+    dw tail = normal_tail(k, a, NULL, dw_scaled(k, square, 0.5), &n, &p);
+    num negative = lt(k, x, cst(k, 0.0)), zero = kir_const(k->b, bits_type(k->type), 0);
+    num subtracted = neg(k, mul(k, tail.h, p));
+    dw one = fast_two_sum(k, cst(k, 1.0), subtracted);
+    one.l = sub(k, one.l, mul(k, tail.l, p));
+    dw phi = dw_sel(k, negative, tail, one);
+    dw y = two_prod(k, x, phi.h); /* phi is at least 2^-12, x as a */
+    num r = add(k, y.h, add(k, y.l, mul(k, x, phi.l)));
+    r = scale2(k, r, sel(k, negative, n, zero));
+    r = sel(k, lt(k, a, cst(k, 0x1p-60)), scaled(k, x, 0.5), r); /* products below would lose bits */
+    return sel(k, lt(k, cst(k, most), given), given, r);
+}
+
+/* a² + slope a as a sum of two. Of the sum a + slope, a times what it was rounded by goes to the low part. Where the square is below 2^-101, what its error is
+ * does not matter beside the remainder that is added to it. */
+static dw gelu_square(const real *k, num a, double slope) {
+    num sum = add(k, a, cst(k, slope)), left = sub(k, a, sub(k, sum, cst(k, slope)));
+    dw square = two_prod(k, a, sum);
+    return (dw){square.h, fused(k, a, left, square.l)};
+}
+
+/* max(x, 0) - a P(X < -a) with a = |x|. The tail is 2^-m e^(-(a² + slope a + p)/2), where p is a small remainder of its logarithm, a polynomial: so no division, and
+ * few sums that round more than a small part. Where x is positive and far from 0 nothing is left to subtract, so few lanes need the second polynomial. A factor of
+ * 2^64 keeps all but the last product from underflow. */
+static num gelu_of_f32(const real *k, num x) {
+    kir_builder *b = k->b;
+    enum { FAR, SLOPE, MIDDLE, FAR_SLOPE, FAR_MIDDLE };
+    const double *plan = gelu_plan_f32;
+    kir_var *var[4];
+    for (int i = 0; i < 4; i++) var[i] = kir_var_create(b->module, b->function, k->type, 0, NULL);
+    num size = magnitude(k, x), a = at_most(k, size, plan[FAR]);
+    dw square = gelu_square(k, a, plan[SLOPE]);
+    num p = fused_horner(k, gelu_near_f32, HG_COUNT_OF(gelu_near_f32), sub(k, a, cst(k, plan[MIDDLE])));
+    kir_set(b, var[0], a);
+    kir_set(b, var[1], square.h);
+    kir_set(b, var[2], fused(k, a, p, square.l));
+    kir_set(b, var[3], cst(k, 0x1p-65));
+    num far = kir_if_begin(b, lt(k, x, cst(k, -plan[FAR])));
+    {
+        a = at_most(k, size, 15.0);
+        square = gelu_square(k, a, plan[FAR_SLOPE]);
+        p = fused_horner(k, gelu_far_f32, HG_COUNT_OF(gelu_far_f32), sub(k, a, cst(k, plan[FAR_MIDDLE])));
+        kir_set(b, var[0], a);
+        kir_set(b, var[1], square.h);
+        kir_set(b, var[2], add(k, square.l, p));
+        kir_set(b, var[3], cst(k, 0x1p-67));
+    }
+    kir_if_end(b, far);
+    a = kir_get(b, var[0]);
+    num high = kir_get(b, var[1]), low = kir_get(b, var[2]), scale = kir_get(b, var[3]);
+    /* As round_near, with the exponent of 2^64 in the low bits: n <= 0, and n + 64 + 127 > 0. */
+    num magic = cst(k, 0x1.8p23 + 127 + 64), s = fused(k, add(k, high, low), cst(k, -gelu_log4e_f32[0]), magic), n = sub(k, s, magic);
+    num power = real_of(b, int_shl(b, bits_of(b, s), 23));
+    num r = fused(k, n, cst(k, gelu_ln4_f32[0]), high);
+    r = fused(k, n, cst(k, gelu_ln4_f32[1]), r);
+    r = add(k, r, low);
+    num q = mul(k, fused_horner(k, gelu_e_f32, HG_COUNT_OF(gelu_e_f32), r), r), whole = mul(k, a, power);
+    num taken = mul(k, fused(k, whole, q, whole), scale);
+    /* The sign is put on at the end: a choice between x and -0 LLVM takes for a maximum, of which 0 may be -0. */
+    num kept = sel(k, lt(k, x, cst(k, 0.0)), cst(k, 0.0), x);
+    return real_with_sign(b, sub(k, kept, taken), x);
+}
+
 kir_value *define_gelu(kir_builder *b, hg_type type, kir_value *const *arg) {
     real k = real_begin(b, type);
-    double most = k.wide ? 39.0 : 15.0;
-    num x = at_most(&k, at_least(&k, arg[0], -most), most), a = magnitude(&k, x), n;
-    dw square = two_prod(&k, a, a); /* a is at least 2^-30 (F64: 2^-60) where it is used */
-    num p;                          /* beside 1 any tiny number will do */
-    dw tail = normal_tail(&k, a, NULL, dw_scaled(&k, square, 0.5), &n, &p);
-    num negative = lt(&k, x, cst(&k, 0.0)), zero = kir_const(b, bits_type(k.type), 0);
-    num subtracted = neg(&k, mul(&k, tail.h, p));
-    dw one = fast_two_sum(&k, cst(&k, 1.0), subtracted);
-    one.l = sub(&k, one.l, mul(&k, tail.l, p));
-    dw phi = dw_sel(&k, negative, tail, one);
-    dw y = two_prod(&k, x, phi.h); /* phi is at least 2^-12, x as a */
-    num r = add(&k, y.h, add(&k, y.l, mul(&k, x, phi.l)));
-    r = scale2(&k, r, sel(&k, negative, n, zero));
-    r = sel(&k, lt(&k, a, cst(&k, k.wide ? 0x1p-60 : 0x1p-30)), scaled(&k, x, 0.5), r); /* products below would lose bits */
-    return sel(&k, lt(&k, cst(&k, most), arg[0]), arg[0], r);
+    return k.wide ? gelu_of_f64(&k, arg[0]) : gelu_of_f32(&k, arg[0]);
 }

@@ -25,6 +25,8 @@ static inline num cst(const real *k, double value) { return real_const(k->b, k->
 #define mul(k, x, y) kir_binary((k)->b, KIR_FMUL, x, y)
 #define quotient(k, x, y) kir_binary((k)->b, KIR_FDIV, x, y)
 static inline num scaled(const real *k, num x, double by) { return mul(k, x, cst(k, by)); }
+/* x y + z, rounded once: half the operations where the device has it, some ten times as many where it has not. */
+#define fused(k, x, y, z) kir_ffma((k)->b, x, y, z)
 #define lt(k, x, y) kir_binary((k)->b, KIR_FCMP_LT, x, y)
 #define eq(k, x, y) kir_binary((k)->b, KIR_FCMP_EQ, x, y)
 #define both(k, x, y) kir_binary((k)->b, KIR_AND, x, y)
@@ -53,8 +55,9 @@ dw two_prod(const real *k, num x, num y);
 dw split_square(const real *k, num x);
 dw dw_mul(const real *k, dw x, dw y);
 dw dw_div(const real *k, dw x, dw y);
-num dw_quotient(const real *k, dw x, dw y);                                 /* x / y rounded; x.l need not be small beside x.h */
-num horner(const real *k, const double *coefficients, size_t count, num x); /* constant first */
+num dw_quotient(const real *k, dw x, dw y);                                       /* x / y rounded; x.l need not be small beside x.h */
+num horner(const real *k, const double *coefficients, size_t count, num x);       /* constant first */
+num fused_horner(const real *k, const double *coefficients, size_t count, num x); /* each step a fused multiply-add */
 /* x to the nearest integer, |x| < 2^22 (F64: 2^51), as a float and as an integer of the bits type: adding 1.5 · 2^23 (2^52) leaves the
  * integer in the low bits. Unlike rint and the conversions this is plain vector code on every CPU. */
 typedef struct rounded {
