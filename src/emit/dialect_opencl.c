@@ -29,6 +29,8 @@ static const c_builtin BUILTINS[] = {
     {KIR_FFLOOR,  C_FLOATS,   "floor($0)"},
     {KIR_FTRUNC,  C_FLOATS,   "trunc($0)"},
     {KIR_FRINT,   C_FLOATS,   "rint($0)"},
+    {KIR_DOT4_S,  C_IN_U32,   "(uint)dot_4x8packed_ss_int($0, $1) + $2"},
+    {KIR_DOT4_U,  C_IN_U32,   "(uint)dot_4x8packed_us_int($0, $1) + $2"},
     {KIR_BITCAST, C_IN_U32,   "as_uint($0)"},
     {KIR_BITCAST, C_IN_U64,   "as_ulong($0)"},
     {KIR_BITCAST, C_IN_F32,   "as_float($0)"},

@@ -318,6 +318,8 @@ static void assemble(spirv *s, emit_words *out) {
     spv_words(s, out, (const uint32_t[]){0x07230203, 0x00010500, 0, s->next_id, 0}, 5);
     SPV(s, out, OpCapability, Spv_C_Shader);
     for (uint64_t i = 0; i < s->capabilities.count; i++) SPV(s, out, OpCapability, s->capabilities.data[i]);
+    for (uint64_t i = 0; i < s->capabilities.count; i++)
+        if (s->capabilities.data[i] == Spv_C_DotProduct) spv_write_text(s, out, OpExtension, NULL, 0, "SPV_KHR_integer_dot_product", 27);
     spv_write_text(s, out, OpExtInstImport, &s->glsl, 1, "GLSL.std.450", 12);
     SPV(s, out, OpMemoryModel, by_address ? Spv_A_PhysicalStorageBuffer64 : Spv_A_Logical, Spv_M_GLSL450);
     spv_write_text(s, &entry_point, OpEntryPoint, (const uint32_t[]){Spv_E_GLCompute, entry}, 2, "main", 4);

@@ -3,10 +3,12 @@
 #include "emit/emit_spirv_internal.h"
 #include <string.h>
 
-enum { OPCODES = 320, ENUM_MAX_NUMBERS = 65535 };
+/* Opcodes lie below PLAIN, and those of dot products from FIRST_DOT on. */
+enum { PLAIN = 320, FIRST_DOT = 4450, DOTS = 6, OPCODES = PLAIN + DOTS, ENUM_MAX_NUMBERS = 65535 };
+#define PLACE(opcode) ((opcode) < PLAIN ? (opcode) : PLAIN + (opcode)-FIRST_DOT)
 
 static const spv_op_info OPS[OPCODES] = {
-#define SPV_OP(name, opcode, operands) [opcode] = {#name, operands},
+#define SPV_OP(name, opcode, operands) [PLACE(opcode)] = {#name, operands},
 #include "emit/spirv.def"
 };
 
@@ -19,7 +21,10 @@ static const struct {
 #include "emit/spirv.def"
 };
 
-const spv_op_info *spv_info(uint32_t opcode) { return opcode < OPCODES && OPS[opcode].name ? &OPS[opcode] : NULL; }
+const spv_op_info *spv_info(uint32_t opcode) {
+    if (opcode >= PLAIN && (opcode < FIRST_DOT || opcode >= FIRST_DOT + DOTS)) return NULL;
+    return OPS[PLACE(opcode)].name ? &OPS[PLACE(opcode)] : NULL;
+}
 
 const char *spv_enumerant(char kind, uint32_t value) {
     for (size_t i = 0; i < HG_COUNT_OF(ENUMS); i++)
@@ -244,7 +249,7 @@ void spv_renumber(uint32_t *words, uint64_t count, uint32_t *map, uint32_t *boun
     uint32_t next = 1;
     for (uint64_t at = 5; at < count;) {
         uint32_t length = words[at] >> 16, k = 1;
-        const char *operands = OPS[words[at] & 0xffff].operands;
+        const char *operands = spv_info(words[at] & 0xffff)->operands;
         for (const char *o = operands; *o && k < length;) {
             if (*o == 't' || *o == 'r' || *o == 'i') {
                 uint32_t *id = &words[at + k++];

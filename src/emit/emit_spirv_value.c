@@ -90,6 +90,15 @@ static uint32_t leading_zeros(spirv *s, const kir_value *v, uint32_t a) {
     return spv_convert_uint(s, v->type, T, count);
 }
 
+/* Four bytes in a word (format 0). Of SUDot the signed bytes come first. */
+static uint32_t dot4(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
+    bool both = v->op == KIR_DOT4_S;
+    spv_capability(s, Spv_C_DotProduct);
+    spv_capability(s, Spv_C_DotProductInput4x8BitPacked);
+    uint32_t sum = both ? SPV_VALUE(s, OpSDot, HG_TYPE_U32, a, b, 0) : SPV_VALUE(s, OpSUDot, HG_TYPE_U32, b, a, 0);
+    return SPV_VALUE(s, OpIAdd, HG_TYPE_U32, sum, spv_use(s, v->args[2]));
+}
+
 static uint32_t integer(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
     bool logical = v->args[0]->type == KIR_BOOL;
     switch ((kir_op)v->op) {
@@ -110,6 +119,8 @@ static uint32_t integer(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
     case KIR_LSHR: return shift(s, v, OpShiftRightLogical, a);
     case KIR_ASHR: return shift(s, v, OpShiftRightArithmetic, a);
     case KIR_CLZ: return leading_zeros(s, v, a);
+    case KIR_DOT4_S:
+    case KIR_DOT4_U: return dot4(s, v, a, b);
     case KIR_CMP_EQ: return SPV_VALUE(s, logical ? OpLogicalEqual : OpIEqual, KIR_BOOL, a, b);
     case KIR_CMP_ULT: return SPV_VALUE(s, OpULessThan, KIR_BOOL, a, b);
     case KIR_CMP_SLT: return SPV_VALUE(s, OpSLessThan, KIR_BOOL, a, b);

@@ -300,6 +300,7 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
     add_word(device, k->fma32, "fma");
     add_word(device, k->fma64, "fma64");
     add_word(device, k->subnormals, "subnormals");
+    add_word(device, k->dot4, "dot4");
     if (caps->tiers[0].device_form) {
         add_word(device, t->memory8, "memory8");
         add_word(device, t->memory16, "memory16");

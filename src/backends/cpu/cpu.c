@@ -114,7 +114,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     d->carries = d->caps.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
     if (d->caps.improves) {
         vec_caps(&d->caps.better);
-        d->caps.dot4 = d->caps.better.dot4 = cpu_compiled_has_dot4(level);
+        d->caps.dot4 = d->caps.better.dot4 = cpu_compiled_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
     }
     d->caps.joins_steps = !d->expands;
     d->caps.host_memory = d->caps.can_import = d->caps.exact = true;

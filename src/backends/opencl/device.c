@@ -120,6 +120,17 @@ static const char *language(cl_device_id id) {
     return found == HG_COUNT_OF(WANTED) ? "CL3.0" : "CL1.2";
 }
 
+/* Products of four bytes: whether the language has them, and whether the device has those of unsigned bytes by signed ones itself.
+ * Source: cl_khr_integer_dot_product, which is written for OpenCL C 3.0. */
+static void dot_caps(cl_device_id id, const char *extensions, const char *pretend, hg_device_caps *caps) {
+    enum { PACKED_ACCELERATION = 0x1075, PROPERTIES = 6, MIXED = 2 };
+    cl_bool fast[PROPERTIES] = {CL_FALSE};
+    bool has = has_extension(extensions, "cl_khr_integer_dot_product") && strcmp(language(id), "CL3.0") == 0;
+    caps->tiers[0].kir.dot4 = has && !hg_pretends(pretend, "no-dot4");
+    if (!caps->tiers[0].kir.dot4) return;
+    if (CL_CALL(GetDeviceInfo, id, PACKED_ACCELERATION, sizeof fast, fast, NULL) == CL_SUCCESS) caps->dot4 = fast[MIXED] == CL_TRUE;
+}
+
 /* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_device_c_record). */
 enum { MOST_SLOTS = 64, MOST_ARENAS = 48, ARENA_BYTES = 64 << 20 };
 
@@ -140,6 +151,7 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     hg_device_caps *caps = &d->caps;
     numeric_caps(found->id, extensions, pretend, &caps->tiers[0].kir);
     memory_caps(found->id, extensions, pretend, caps);
+    dot_caps(found->id, extensions, pretend, caps);
     group_caps(found->id, caps);
     d->host_memory = (number(found->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
     d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&

@@ -16,7 +16,9 @@ typedef struct vk_facts {
     VkPhysicalDeviceVulkan11Features f11;
     VkPhysicalDeviceVulkan12Features f12;
     VkPhysicalDeviceMemoryProperties memory;
-    bool usable, has_import, has_portability_subset;
+    VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR dot;
+    VkPhysicalDeviceShaderIntegerDotProductPropertiesKHR dot_properties;
+    bool usable, has_import, has_portability_subset, has_dot;
 } vk_facts;
 
 static void look_at_extensions(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) {
@@ -26,6 +28,7 @@ static void look_at_extensions(const vk_instance *i, VkPhysicalDevice device, vk
     if (all && VK_CALL(&i->vk, EnumerateDeviceExtensionProperties, device, NULL, &count, all) >= VK_SUCCESS)
         for (uint32_t e = 0; e < count; e++) {
             f->has_import = f->has_import || strcmp(all[e].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
+            f->has_dot = f->has_dot || strcmp(all[e].extensionName, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME) == 0;
             f->has_portability_subset = f->has_portability_subset || strcmp(all[e].extensionName, "VK_KHR_portability_subset") == 0;
         }
     hg_free(all);
@@ -44,13 +47,20 @@ static void look_at(const vk_instance *i, VkPhysicalDevice device, vk_facts *f) 
     f->import.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
     f->properties.pNext = &f->v11;
     f->v11.pNext = &f->v12;
+    f->dot_properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES_KHR;
     if (f->has_import) f->v12.pNext = &f->import;
+    if (f->has_dot) {
+        f->dot_properties.pNext = f->v12.pNext;
+        f->v12.pNext = &f->dot_properties;
+    }
     i->vk.GetPhysicalDeviceProperties2(device, &f->properties);
     f->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     f->f11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
     f->f12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     f->features.pNext = &f->f11;
     f->f11.pNext = &f->f12;
+    f->dot.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES_KHR;
+    if (f->has_dot) f->f12.pNext = &f->dot;
     i->vk.GetPhysicalDeviceFeatures2(device, &f->features);
 }
 
@@ -145,6 +155,8 @@ static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     k->i64 = v10->shaderInt64;
     k->f64 = v10->shaderFloat64;
     k->subnormals = f->v12.shaderDenormPreserveFloat32 && (!k->f64 || f->v12.shaderDenormPreserveFloat64);
+    k->dot4 = f->dot.shaderIntegerDotProduct;
+    caps->dot4 = k->dot4 && f->dot_properties.integerDotProduct4x8BitPackedMixedSignednessAccelerated;
     caps->target.i64 = k->i64;
     bool narrow = k->i64 || !caps->target.addressed; /* an address in two halves reaches words */
     caps->target.memory8 = narrow && k->i8 && f->f12.storageBuffer8BitAccess;
@@ -226,7 +238,7 @@ static uint32_t choose_family(const hg_device *d, uint32_t *queues) {
 
 /* Only what kernels use, and only where it is reported. */
 static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *features, VkPhysicalDeviceVulkan11Features *f11,
-                            VkPhysicalDeviceVulkan12Features *f12) {
+                            VkPhysicalDeviceVulkan12Features *f12, VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR *dot) {
     *features = (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = f11};
     features->features.shaderInt64 = f->features.features.shaderInt64;
     features->features.shaderFloat64 = f->features.features.shaderFloat64;
@@ -241,6 +253,9 @@ static void choose_features(const vk_facts *f, VkPhysicalDeviceFeatures2 *featur
     f12->timelineSemaphore = f->f12.timelineSemaphore;
     f12->vulkanMemoryModel = f->f12.vulkanMemoryModel;
     f12->vulkanMemoryModelDeviceScope = f->f12.vulkanMemoryModelDeviceScope;
+    *dot = (VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES_KHR, .shaderIntegerDotProduct = VK_TRUE};
+    if (f->dot.shaderIntegerDotProduct) f12->pNext = dot;
 }
 
 static hg_status create_device(hg_device *d, const vk_facts *f) {
@@ -248,13 +263,15 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceVulkan11Features f11;
     VkPhysicalDeviceVulkan12Features f12;
-    const char *extensions[2];
+    VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR dot;
+    const char *extensions[3];
     uint32_t queues = 1, extension_count = 0;
     d->family = choose_family(d, &queues);
     d->device_queue_count = queues < VK_DEVICE_QUEUES ? queues : VK_DEVICE_QUEUES;
-    choose_features(f, &features, &f11, &f12);
+    choose_features(f, &features, &f11, &f12, &dot);
     if (f->has_import) extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     if (f->has_portability_subset) extensions[extension_count++] = "VK_KHR_portability_subset"; /* must be enabled where it is there */
+    if (f->dot.shaderIntegerDotProduct) extensions[extension_count++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = d->family,
                                      .queueCount = d->device_queue_count,
@@ -288,6 +305,7 @@ static void pretend(const char *words, vk_facts *f, hg_device *d) {
     if (hg_pretends(words, "descriptors") || d->pretend_bind_arenas) f->f12.bufferDeviceAddress = VK_FALSE;
     if (hg_pretends(words, "no-fp64")) f->features.features.shaderFloat64 = VK_FALSE;
     if (hg_pretends(words, "no-int64")) f->features.features.shaderInt64 = VK_FALSE;
+    if (hg_pretends(words, "no-dot4")) f->dot.shaderIntegerDotProduct = VK_FALSE;
     if (hg_pretends(words, "no-atomic64")) f->f12.shaderBufferInt64Atomics = VK_FALSE;
 }
 
