@@ -42,7 +42,7 @@ static hg_status resolve(void *user, const char *from, const char *name, hg_sour
     const library_request *r = user;
     const struct {
         const char *name, *text;
-    } files[] = {{"epilogue", r->epilogue}, {"parameters", r->parameters}, {"fused", r->fused}, {"functions", r->functions}};
+    } files[] = {{"epilogue", r->epilogue}, {"parameters", r->parameters}, {"prologue", r->prologue}, {"fused", r->fused}};
     size_t i = 0;
     (void)from;
     while (i < HG_COUNT_OF(files) - 1 && strcmp(name, files[i].name) != 0) i++;
@@ -57,11 +57,13 @@ enum { DEFINE_LENGTH = 48 };
 
 hg_status library_assemble(const library_request *r, hg_program **program) {
     const library_program *p = &PROGRAMS[r->id];
-    char defines[LIBRARY_MOST_CONSTANTS + 2][DEFINE_LENGTH];
-    const char *list[LIBRARY_MOST_CONSTANTS + 2];
+    char defines[LIBRARY_MOST_CONSTANTS + 4][DEFINE_LENGTH];
+    const char *list[LIBRARY_MOST_CONSTANTS + 4];
     size_t count = 0;
     snprintf(defines[count++], DEFINE_LENGTH, "T=%s", hg_type_name(r->type));
     snprintf(defines[count++], DEFINE_LENGTH, "A=%s", hg_type_name(library_sum_type(r->type)));
+    if (r->prologue) snprintf(defines[count++], DEFINE_LENGTH, "PROLOGUE=1");
+    if (r->fused) snprintf(defines[count++], DEFINE_LENGTH, "MAPS=1");
     for (size_t i = 0; p->constants[i]; i++) {
         const char *name = p->constants[i];
         if (name[0] == '@')

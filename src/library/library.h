@@ -27,10 +27,10 @@ typedef struct library_request {
     library_id id;
     hg_type type;             /* T; A is f32 for halves, f64 for it, f32 for integers, else T */
     const int64_t *constants; /* as many as the row has names; of a type an hg_type */
-    /* What stands in the text where it says `.include "epilogue"`: of a function, what it makes of `value`. And for whole maps that follow:
-     * "parameters" behind the buffers, "fused" where the element `place` of the output is about to be stored from `v`, "functions" at the end.
-     * NULL: nothing. */
-    const char *epilogue, *parameters, *fused, *functions;
+    /* What the text includes by these names; NULL: nothing, and it does not ask. The epilogue of a function: what that makes of `value`. Of whole maps:
+     * `prologue` (constant PROLOGUE is 1) makes element number `element` of the input, in `made`; `fused` (MAPS is 1) changes that of the output in it;
+     * `parameters` are their arrays, behind the text's own, and registers. */
+    const char *epilogue, *parameters, *prologue, *fused;
 } library_request;
 
 /* Of all texts. */

@@ -47,7 +47,7 @@ static bool add_step(hg_run *run, hg_bound_step *s, hg_chain_found *f, bool firs
     return true;
 }
 
-/* ---- steps whose library program does the maps behind it ---- */
+/* ---- steps whose library program does the maps around it ---- */
 
 /* The elements of an array that lie one after another; 0: they do not, or there are none. */
 static uint64_t elements_without_gaps(const plan_array *a) {
@@ -59,47 +59,78 @@ static uint64_t elements_without_gaps(const plan_array *a) {
     return count;
 }
 
-/* Its arguments and memory stay: its expansion is made once. */
-static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
-    uint64_t aside;
-    if (!s->fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
-    s->placed = false;
-    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
-    f->head = true;
-    f->n = elements_without_gaps(&s->call.arrays[0]);
-    f->arrays[0] = s->ranges[0];
-    f->chain.arrays = 1;
-    f->chain.types[0] = s->call.arrays[0].type;
-    return f->n != 0;
-}
-
-/* Whether the maps write nothing that the head reads: other lanes may still be about to. */
-static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const hg_chain_found *f) {
-    for (uint8_t k = 0; k < f->chain.count; k++)
-        for (uint32_t i = 1; i < head->call.array_count && f->chain.links[k].out; i++) {
-            uint8_t relation;
-            const hg_range pair[2] = {f->arrays[f->chain.links[k].out], head->ranges[i]};
-            hg_alias_signature(b, pair, 2, &relation);
-            if (relation != HG_ALIAS_DISTINCT) return false;
-        }
+/* Whether a map writes nothing that the head reads, since other lanes may still be about to. It may write an array whose element its lane alone reads:
+ * the input where the head loads each element once, or where an output may be the same as it; and the output, which the head writes anyway. */
+static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const hg_chain_found *f, uint8_t link) {
+    uint8_t out = f->chain.links[link].out;
+    bool in_front = link < f->chain.front, alone = in_front || head->collective->overlap == PLAN_OVERLAP_SAME;
+    if (out == f->chain.output) return true;
+    for (uint32_t i = 1; i < head->call.array_count; i++) {
+        uint8_t relation;
+        const hg_range pair[2] = {f->arrays[out], head->ranges[i]};
+        hg_alias_signature(b, pair, 2, &relation);
+        if (relation != HG_ALIAS_DISTINCT && !(i == 1 && out == f->chain.input && alone)) return false;
+    }
     return true;
 }
 
-/* A failure here is none: the step that has it is done alone, and has it then. */
-static void find(hg_run *run, const plan_step *step, hg_chain_found *f) {
+/* The numbers of the head's arrays. */
+static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_found *f) {
+    const hg_backend *b = run->context->backend;
+    uint32_t count = f->chain.arrays;
+    uint8_t input = PLAN_NO_ARRAY, output;
+    if (s->collective->loads && !number_array(b, f, &count, &s->ranges[1], &input)) return false;
+    return number_array(b, f, &count, &s->ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
+}
+
+/* Its arguments and memory stay: its expansion is made once. */
+static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
+    uint64_t aside;
+    hg_chain_found before = *f;
+    if (!s->fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
+    s->placed = false;
+    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
+    uint64_t n = elements_without_gaps(&s->call.arrays[0]);
+    bool fits = n != 0 && (f->chain.count == 0 || (n == f->n && elements_without_gaps(&s->call.arrays[1]) == n));
+    fits = fits && number_head(run, s, f);
+    for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(run->context->backend, s, f, i);
+    if (!fits) {
+        *f = before;
+        return false;
+    }
+    f->head = true;
+    f->native = false;
+    f->n = n;
+    return true;
+}
+
+static bool add_behind(hg_run *run, const hg_bound_step *head, hg_bound_step *s, hg_chain_found *f) {
+    hg_chain_found before = *f;
+    if (!add_step(run, s, f, false)) return false;
+    if (leaves_inputs(run->context->backend, head, f, (uint8_t)(f->chain.count - 1))) return true;
+    *f = before;
+    return false;
+}
+
+static bool is_head(const hg_bound_step *s) { return s->collective->fuses; }
+
+/* A failure here is none: the step that has it is done alone, and has it then. heads: maps may be done by one. */
+static void find(hg_run *run, const plan_step *step, bool heads, hg_chain_found *f) {
     hg_bound_step *steps = &run->binding->steps[step - run->binding->executable->plan->steps.data];
+    const hg_bound_step *head = NULL;
     hg_error kept = *hg_error_record();
-    bool head = steps[0].collective->fuses;
     memset(f, 0, sizeof *f);
     f->stays = true;
     hg_run_guard(run);
-    if (head && !add_head(run, &steps[0], f)) {
-        memset(f, 0, sizeof *f);
-        return;
+    for (uint32_t i = 0; i <= step->followers; i++) {
+        bool fits, is_new_head = is_head(&steps[i]);
+        if (is_new_head)
+            fits = !head && heads && add_head(run, &steps[i], f);
+        else
+            fits = head ? add_behind(run, head, &steps[i], f) : add_step(run, &steps[i], f, i == 0);
+        if (!fits) break;
+        if (is_new_head) head = &steps[i];
     }
-    for (uint32_t i = head; i <= step->followers && i < PLAN_MOST_LINKS; i++)
-        if (!add_step(run, &steps[i], f, i == 0)) break;
-    if (head && !leaves_inputs(run->context->backend, &steps[0], f)) f->chain.count = 0;
     *hg_error_record() = kept;
 }
 
@@ -111,14 +142,19 @@ static bool same_found(const hg_chain_found *x, const hg_chain_found *y) {
 /* ---- what does them ---- */
 
 static uint64_t bytes_of(const hg_chain_found *f) {
+    const plan_chain *chain = &f->chain;
     bool loaded[PLAN_CHAIN_ARRAYS] = {false}, stored[PLAN_CHAIN_ARRAYS] = {false};
     uint64_t bytes = 0;
-    for (uint8_t i = 0; i < f->chain.count; i++) {
-        const plan_link *link = &f->chain.links[i];
+    for (uint8_t i = 0; i < chain->count; i++) {
+        const plan_link *link = &chain->links[i];
+        if (f->head && i == chain->front) stored[chain->output] = true;
         for (uint8_t k = 0; k + 1 < link->arrays; k++) loaded[link->in[k]] |= !stored[link->in[k]];
         stored[link->out] = true;
     }
-    for (uint8_t i = 0; i < f->chain.arrays; i++) bytes += f->arrays[i].size * ((uint64_t)loaded[i] + stored[i]);
+    for (uint8_t i = 0; i < chain->arrays; i++) {
+        bool of_head = f->head && i == chain->output; /* who stores it too */
+        bytes += f->arrays[i].size * ((uint64_t)loaded[i] + (stored[i] && !of_head));
+    }
     return bytes;
 }
 
@@ -149,7 +185,7 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
 /* The head's expansion with the maps in it. */
 static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_executable *e = run->binding->executable;
-    const hg_bound_step *head = &run->binding->steps[step - e->plan->steps.data];
+    const hg_bound_step *head = &run->binding->steps[step - e->plan->steps.data + c->found.chain.front];
     hg_bound_step *joined = &c->joined;
     hg_range scratch = run->binding->step_scratch.range;
     plan_expansion_clear(&joined->expansion);
@@ -169,15 +205,15 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
 
+/* False: its steps are done alone, those in front of it as if it were none. */
 static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_error kept = *hg_error_record();
-    if (c->found.chain.count == 0) {
-        c->alone = true;
-        return false;
-    }
-    c->bytes = run->binding->steps[step - run->binding->executable->plan->steps.data].bytes + bytes_of(&c->found);
-    c->alone = make_fused(run, step, c) != HG_OK;
-    c->ready = !c->alone;
+    const plan_chain *chain = &c->found.chain;
+    const hg_bound_step *head = &run->binding->steps[step - run->binding->executable->plan->steps.data + chain->front];
+    c->bytes = head->bytes + bytes_of(&c->found) - (chain->front ? head->ranges[1].size : 0); /* an input that is made is not loaded */
+    c->ready = chain->count && make_fused(run, step, c) == HG_OK;
+    c->alone = !c->ready && chain->front == 0;
+    c->headless = !c->ready;
     *hg_error_record() = kept;
     return c->ready;
 }
@@ -189,7 +225,7 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     if (f->head) return prepare_fused(run, step, c);
     bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->improves && again);
     if (f->chain.count < 2 || (f->native && !caps->joins_steps)) {
-        c->alone = true;
+        c->alone = again; /* else an instruction behind it may still do it */
         return false;
     }
     if (!f->native && !again) return false;
@@ -215,6 +251,9 @@ static hg_bound_chain *chain_of(hg_bound_step *s) {
     return s->chain;
 }
 
+/* Where the device has native code for whole steps, one kernel for a step with its maps is worth it as native code only. */
+static bool has_heads(const hg_backend *b) { return !b->caps->joins_steps || b->caps->improves; }
+
 static bool may_join(const hg_backend *b) { return !b->config.check_races && !b->trace; }
 
 hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
@@ -224,11 +263,12 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     *done = 0;
     if (!c || c->alone) return HG_OK;
     if (c->met < UINT8_MAX) c->met++;
-    bool head = s->collective && s->collective->fuses;
-    if ((!b->caps->joins_steps || head) && c->met < COMES_AGAIN) return HG_OK;
+    bool head = is_head(s), again = c->met >= COMES_AGAIN;
+    if ((!b->caps->joins_steps || head) && !again) return HG_OK;
+    if (head && !has_heads(b)) return HG_OK;
     if (!c->ready || !c->found.stays) {
         hg_chain_found found;
-        find(run, step, &found);
+        find(run, step, again && !c->headless && has_heads(b), &found);
         if (!c->ready || !same_found(&found, &c->found)) {
             c->ready = false;
             c->found = found;

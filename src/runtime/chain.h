@@ -1,4 +1,5 @@
-/* Steps of a binding that are done together: maps behind each other on the same elements, in one pass over memory. Whether they can be is known when
+/* Steps of a binding that are done together: maps behind each other on the same elements, in one pass over memory, and an instruction among them
+ * whose library program does them. Whether they can be is known when
  * their memory is: each two of their arrays must be the same or share nothing.
  * Must not know: plan code, what a map does. */
 #ifndef HG_RUNTIME_CHAIN_H
@@ -10,7 +11,7 @@
 /* What is known of the steps from one on. */
 typedef struct hg_chain_found {
     plan_chain chain;
-    bool head; /* the first step is no map: the chain is of those behind it, array 0 its output */
+    bool head; /* there is an instruction among the maps whose library program does them, behind chain.front of them */
     uint64_t n;
     bool stays, native; /* as long as the binding lives; the driver does all of them */
     hg_range arrays[PLAN_CHAIN_ARRAYS];
@@ -18,6 +19,7 @@ typedef struct hg_chain_found {
 
 typedef struct hg_bound_chain {
     bool alone;     /* the first step is done alone, for good */
+    bool headless;  /* no instruction does the maps, for good */
     bool ready;     /* what follows is for `found` */
     uint8_t met;    /* how often the first step came while it was not ready; stops at 255 */
     uint64_t bytes; /* moved, for profiles */

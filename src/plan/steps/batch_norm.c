@@ -1,4 +1,5 @@
 /* batch_norm and layer_scale: rows.atlas, batch_norm and scale, of each element alone. */
+#include "plan/steps/chain.h"
 #include "plan/steps/rows.h"
 
 /* Rows of batch_norm are channels of a batch, or batches of channels where a channel has one element. */
@@ -16,8 +17,9 @@ static plan_rows rows_of(const plan_call *call) {
     return rows;
 }
 
+static const char *const PARAMETERS[] = {"gamma", "beta", "mean", "variance"};
+
 static void ranges(plan_call *call) {
-    static const char *const PARAMETERS[] = {"gamma", "beta", "mean", "variance"};
     plan_rows rows = rows_of(call);
     plan_shape_rows(call, "output", &rows);
     plan_shape_rows(call, "input", &rows);
@@ -37,19 +39,21 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (rows.count == 0 || rows.n == 0) return;
     uint64_t width = rows.n > ELEMENTS ? ELEMENTS : rows.n, step = (ELEMENTS - 1) / width + 1;
     uint64_t grid[3] = {(rows.count - 1) / step + 1, (rows.n - 1) / width + 1, 1};
+    plan_kernel_key key = norm ? plan_library_key(LIBRARY_ROWS_BATCH_NORM, type, call->fn,
+                                                  (int32_t[]){plan_named(call, "spatial") == 1, call->fn != HG_OP_MOV}, 6, 6)
+                               : plan_library_key(LIBRARY_ROWS_SCALE, type, HG_OP_MOV, (int32_t[]){1}, 3, 4);
+    uint64_t values[6] = {rows.count, step, rows.n, width};
+    plan_part parts[6 + PLAN_CHAIN_ARRAYS] = {plan_part_named(call, "input")};
+    uint32_t count = 1;
     if (norm) {
-        plan_kernel_key key = plan_library_key(LIBRARY_ROWS_BATCH_NORM, type, call->fn,
-                                               (int32_t[]){plan_named(call, "spatial") == 1, call->fn != HG_OP_MOV}, 6, 6);
-        plan_expand_grid(x, &key, grid, (uint32_t[]){BLOCK, 1, 1}, 0,
-                         (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"), plan_part_named(call, "beta"),
-                                       plan_part_named(call, "mean"), plan_part_named(call, "variance"), plan_part_named(call, "output")},
-                         (uint64_t[]){rows.count, step, rows.n, width, plan_named(call, "channels"), plan_named(call, "eps")});
-        return;
+        values[4] = plan_named(call, "channels");
+        values[5] = plan_named(call, "eps");
     }
-    plan_kernel_key key = plan_library_key(LIBRARY_ROWS_SCALE, type, HG_OP_MOV, (int32_t[]){1}, 3, 4);
-    plan_expand_grid(x, &key, grid, (uint32_t[]){BLOCK, 1, 1}, 0,
-                     (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "scale"), plan_part_named(call, "output")},
-                     (uint64_t[]){rows.count, step, rows.n, width});
+    for (uint32_t i = 0; norm && i < HG_COUNT_OF(PARAMETERS); i++) parts[count++] = plan_part_named(call, PARAMETERS[i]);
+    if (!norm) parts[count++] = plan_part_named(call, "scale");
+    parts[count] = plan_part_named(call, "output");
+    plan_fuse(x, &key, parts, plan_times(rows.count, rows.n));
+    plan_expand_grid(x, &key, grid, (uint32_t[]){BLOCK, 1, 1}, 0, parts, values);
 }
 
 static plan_cost cost(const plan_call *call) {
@@ -57,4 +61,5 @@ static plan_cost cost(const plan_call *call) {
     return (plan_cost){plan_call_bytes(call), plan_times(plan_times(rows.count, rows.n), call->op == HG_OP_BATCH_NORM ? 3 : 1)};
 }
 
-const plan_collective plan_collective_batch_norm = {.ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME};
+const plan_collective plan_collective_batch_norm = {
+    .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME, .fuses = true, .loads = true};

@@ -31,6 +31,17 @@ static bool fuses(const plan_step *step) {
     return of && of->fuses;
 }
 
+static bool loads(const plan_step *step) {
+    const plan_collective *of = plan_collective_of((hg_op)step->op);
+    return of && of->loads;
+}
+
+/* Whether a step may be done with the one in front of it. */
+static bool may_follow(const plan_step *first, const plan_step *step) {
+    if (step_fits(first)) return step_fits(step) || loads(step);
+    return fuses(first) && step_fits(step);
+}
+
 static void mark_targets(const hg_plan *plan, bool *targets) {
     for (uint64_t i = 0; i < plan->code.count; i++)
         if (plan->code.data[i].op == PLAN_JUMP || plan->code.data[i].op == PLAN_JUMP_UNLESS) targets[plan->code.data[i].target] = true;
@@ -45,7 +56,7 @@ void plan_find_chains(hg_plan *plan) {
         const plan_inst *inst = &plan->code.data[i], *before = inst - 1;
         if (inst->op != PLAN_STEP || before->op != PLAN_STEP || targets[i] || plan_waits(plan, inst)) continue;
         plan_step *step = &plan->steps.data[inst->index], *first = &plan->steps.data[before->index];
-        if (step == first + 1 && step_fits(step) && (step_fits(first) || fuses(first))) first->followers = step->followers + 1;
+        if (step == first + 1 && may_follow(first, step)) first->followers = step->followers + 1;
     }
     hg_free(targets);
 }
@@ -66,6 +77,28 @@ bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *num
     *link = (plan_link){.fn = call->fn, .type = call->type, .arrays = (uint8_t)call->array_count, .out = numbers[0]};
     for (uint32_t i = 0; i < inputs; i++) link->in[i] = numbers[i + 1];
     for (; chain->arrays < arrays; chain->arrays++) chain->types[chain->arrays] = call->type;
+    return true;
+}
+
+static bool add_array(plan_chain *chain, uint8_t number, uint8_t type) {
+    if (number >= PLAN_CHAIN_ARRAYS || number > chain->arrays) return false;
+    if (number < chain->arrays) return same_words((hg_type)chain->types[number]) == same_words((hg_type)type);
+    chain->types[chain->arrays++] = type;
+    return true;
+}
+
+bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input, uint8_t output) {
+    uint8_t arrays = chain->arrays;
+    bool made = chain->count == 0;
+    for (uint8_t i = 0; i < chain->count && input != PLAN_NO_ARRAY; i++) made = made || chain->links[i].out == input;
+    if (!made || (input != PLAN_NO_ARRAY && !add_array(chain, input, call->arrays[1].type)) ||
+        !add_array(chain, output, call->arrays[0].type)) {
+        chain->arrays = arrays;
+        return false;
+    }
+    chain->front = chain->count;
+    chain->input = input;
+    chain->output = output;
     return true;
 }
 

@@ -17,16 +17,22 @@ typedef struct plan_link {
     uint8_t out, in[PLAN_LINK_INPUTS];
 } plan_link;
 
-/* All arrays have the same number of elements, and no two of them share memory. */
+/* All arrays have the same number of elements, and no two of them share memory. There may be an instruction among the maps whose library program
+ * does them: those in front of it make the elements that it loads, those behind it change what it stores. */
 typedef struct plan_chain {
     uint8_t count, arrays;
     uint8_t types[PLAN_CHAIN_ARRAYS]; /* hg_type of the first map that names it */
+    uint8_t front;                    /* links in front of the instruction; 0 without one */
+    uint8_t input, output;            /* its arrays; 0 without one. PLAN_NO_ARRAY: the input is none of the chain's */
     plan_link links[PLAN_MOST_LINKS];
 } plan_chain;
+enum { PLAN_NO_ARRAY = UINT8_MAX };
 
 static inline bool plan_chain_equal(const plan_chain *x, const plan_chain *y) {
     if (x == y) return true;
-    if (!x || !y || x->count != y->count || x->arrays != y->arrays || memcmp(x->types, y->types, x->arrays) != 0) return false;
+    if (!x || !y || x->count != y->count || x->arrays != y->arrays || x->front != y->front || x->input != y->input ||
+        x->output != y->output || memcmp(x->types, y->types, x->arrays) != 0)
+        return false;
     for (uint8_t i = 0; i < x->count; i++) {
         const plan_link *a = &x->links[i], *b = &y->links[i];
         if (a->fn != b->fn || a->type != b->type || a->out != b->out || memcmp(a->in, b->in, sizeof a->in) != 0) return false;
@@ -41,7 +47,10 @@ void plan_find_chains(hg_plan *plan);
 /* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a new one is the number of those there are. False: it
  * does not fit, and nothing changed. */
 bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers);
-/* Its kernel and launch. Parts: the arrays in order, n elements each. The chain stays with the key. */
+/* The instruction behind the links so far, by the numbers of its arrays, new ones as above; input: PLAN_NO_ARRAY where its program makes elements
+ * for nobody. False: as above, or nothing in front makes the input, and something is in front. */
+bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input, uint8_t output);
+/* Its kernel and launch, of maps alone. Parts: the arrays in order, n elements each. The chain stays with the key. */
 void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x);
 
 #endif

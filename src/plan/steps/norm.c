@@ -73,4 +73,4 @@ static plan_cost cost(const plan_call *call) {
 }
 
 const plan_collective plan_collective_norm = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME};
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME, .fuses = true, .loads = true};

@@ -1,4 +1,5 @@
 #include "plan/steps/rows.h"
+#include "plan/steps/chain.h"
 #include <string.h>
 
 /* ---- shapes ---- */
@@ -28,10 +29,11 @@ void plan_shape_line(const plan_call *call, const char *name, uint64_t count) {
 
 /* ---- launches ---- */
 
-enum { LANES = 32, ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16 };
+enum { LANES = 32, ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16, MOST_PARTS = 4 };
 
 static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t first, uint64_t end, uint32_t at_once) {
     int32_t constants[LIBRARY_MOST_CONSTANTS];
+    plan_part parts[MOST_PARTS + PLAN_CHAIN_ARRAYS];
     uint64_t values[MOST_VALUES], step = (end - first) / ENOUGH_BLOCKS / at_once * at_once;
     if (first == end) return;
     step = step > MOST_ROWS ? MOST_ROWS : step < at_once ? at_once : step;
@@ -42,8 +44,10 @@ static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t f
     values[2] = step;
     memcpy(values + 3, p->values, p->value_count * sizeof *values);
     plan_kernel_key key = plan_library_key(p->id, p->type, p->fn, constants, (uint8_t)p->part_count, (uint8_t)(p->value_count + 3));
-    plan_expand_grid(x, &key, (uint64_t[]){(end - first - 1) / step + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, p->shared_bytes * at_once,
-                     p->parts, values);
+    memcpy(parts, p->parts, p->part_count * sizeof *parts);
+    plan_fuse(x, &key, parts, plan_times(p->rows, p->values[0]));
+    plan_expand_grid(x, &key, (uint64_t[]){(end - first - 1) / step + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, p->shared_bytes * at_once, parts,
+                     values);
 }
 
 void plan_expand_rows(plan_expansion *x, const plan_row_program *p) {

@@ -18,7 +18,8 @@ void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *r
 void plan_shape_line(const plan_call *call, const char *name, uint64_t count);
 
 /* Launches of a library program whose constants end with R, the rows that a block takes at once, and whose values begin with the launch's first
- * row, the one behind its last, and the rows of a block, a multiple of R. Rows that are no multiple of R have a launch with R = 1. */
+ * row, the one behind its last, and the rows of a block, a multiple of R. Rows that are no multiple of R have a launch with R = 1. Maps in front and behind are done where rows have
+ * no gaps. */
 typedef struct plan_row_program {
     library_id id;
     hg_type type;
@@ -31,7 +32,7 @@ typedef struct plan_row_program {
     const plan_part *parts;
     uint32_t part_count;
     const uint64_t *values;
-    uint32_t value_count; /* without the three */
+    uint32_t value_count; /* without the three; the first is the elements of a row */
 } plan_row_program;
 void plan_expand_rows(plan_expansion *x, const plan_row_program *p);
 

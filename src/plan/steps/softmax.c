@@ -34,5 +34,10 @@ static plan_cost cost(const plan_call *call) {
     return (plan_cost){plan_call_bytes(call), plan_times(plan_times(rows.count, rows.n), 5)};
 }
 
-const plan_collective plan_collective_softmax = {
-    .check = plan_check_row_stride, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_SAME};
+const plan_collective plan_collective_softmax = {.check = plan_check_row_stride,
+                                                 .ranges = ranges,
+                                                 .expand = expand,
+                                                 .cost = cost,
+                                                 .overlap = PLAN_OVERLAP_SAME,
+                                                 .fuses = true,
+                                                 .loads = true};

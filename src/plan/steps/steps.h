@@ -76,7 +76,7 @@ typedef struct plan_expansion {
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
     bool dot4;                  /* of the device: hg_device_caps.dot4 */
-    /* Maps of the output's elements that the kernel which writes them does too, where the collective fuses; set before expand. */
+    /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. */
     const struct plan_chain *fused;
     bool failed; /* out of memory, or more of it needed than there can be */
 } plan_expansion;
@@ -97,8 +97,8 @@ plan_part plan_table(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
-/* Gives a library key the maps of x->fused, whose array 0 is the output, of so many elements. parts: the arrays of the key so far; the others come
- * behind. The text has the includes "parameters", "fused" and "functions" (library.h). */
+/* Gives a library key the maps of x->fused, on so many elements. parts: the arrays of the key so far; the maps' come behind. The text has the
+ * includes "parameters", "prologue" and "fused" (library.h) and names its arrays x (the input, where it loads) and y (the output). */
 enum { PLAN_FUSED = HG_MAX_OPERANDS }; /* plan_part.array: array i of the maps is PLAN_FUSED + i */
 void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint64_t elements);
 /* Blocks of `block` lanes in a grid. One that is empty in a direction launches nothing. */
@@ -136,6 +136,9 @@ struct plan_collective {
     plan_cost (*cost)(const plan_call *call);
     plan_overlap overlap;
     bool fuses; /* its expansion does maps of its output, the first array, too (x->fused), where that has no gaps */
+    bool
+        loads; /* and maps that make its input, the second array, which has as many elements: each is made by the lane alone that reads it, and
+                   stored before it is read again */
 };
 
 #endif
