@@ -192,6 +192,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     joined->expansion.tiles = head->expansion.tiles;
     joined->expansion.dot4 = head->expansion.dot4;
     joined->expansion.fused = &c->found.chain;
+    joined->tables = head->tables;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;
