@@ -37,6 +37,7 @@ static void ranges(plan_call *call) {
 enum {
     W = 16,           /* lanes of a block */
     SHORT = 128,      /* longest transform of which lanes have one each, */
+    FEW = 7,          /* where there are more than so many, */
     WHOLE = 4096,     /* and of which a block has one */
     PIECE = 1 << 16,  /* numbers of a batch that are transformed together */
     MOST_BLOCKS = 64, /* of short transforms; each has its own memory */
@@ -109,20 +110,24 @@ static void make_tables(transform *t) {
     t->work = plan_scratch(t->x, plan_times(2 * t->piece, t->m), t->size);
 }
 
+/* So few that lanes had little to do: a block for each. */
+static void expand_few(const transform *t, plan_part from, plan_part to, uint64_t count, const int32_t *radices, const uint64_t *factors) {
+    plan_kernel_key one = program(t, LIBRARY_FFT_ONE, radices[0], 0, 2, 3), few = program(t, LIBRARY_FFT_FEW, radices[0], radices[1], 4, 3);
+    plan_expand_grid(t->x, radices[1] ? &few : &one, (uint64_t[]){count, 1, 1}, (uint32_t[]){W, 1, 1}, 0,
+                     (plan_part[]){from, to, t->work, t->circle}, factors);
+}
+
 static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
     bool one = t->m <= 16;
+    int32_t radices[2] = {one ? (int32_t)t->m : t->m == 128 ? 16 : 8, one ? 0 : t->m == 32 ? 4 : 8};
     uint64_t lanes = least(count, W), groups = (count - 1) / lanes + 1;
-    plan_kernel_key key = program(t, LIBRARY_FFT_SHORT,
-                                  (int32_t)(one           ? t->m
-                                            : t->m == 128 ? 16
-                                                          : 8),
-                                  (int32_t)(one          ? 0
-                                            : t->m == 32 ? 4
-                                                         : 8),
-                                  one ? 2 : 4, 5);
-    plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
-                     (plan_part[]){from, to, t->work, t->circle},
-                     (uint64_t[]){count, groups, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
+    uint64_t values[5] = {count, groups, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)};
+    plan_kernel_key key = program(t, LIBRARY_FFT_SHORT, radices[0], radices[1], one ? 2 : 4, 5);
+    if (count <= FEW)
+        expand_few(t, from, to, count, radices, values + 2);
+    else
+        plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
+                         (plan_part[]){from, to, t->work, t->circle}, values);
 }
 
 static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
