@@ -125,6 +125,7 @@ static uint8_t type_of(const hg_program *p, uint32_t inst, const hg_operand_info
     case HG_R_U32: return HG_TYPE_U32;
     case HG_R_U64: return HG_TYPE_U64;
     case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)hg_inst_operands(p, inst)[1].value);
     default: return HG_TYPE_COUNT;

@@ -66,6 +66,7 @@ static const char *operand_type(const hg_operand_info *o, hg_type type, hg_type 
     switch ((hg_type_rule)o->rule) {
     case HG_R_U32: return "u32";
     case HG_R_U64: return "u64";
+    case HG_R_F32: return "f32";
     case HG_R_T2: return hg_type_name(type2);
     default: return hg_type_name(type);
     }

@@ -169,6 +169,11 @@ static inline hg_builder *hg_build_dot4(hg_builder *builder, hg_type type, uint8
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(c)};
     return hg_builder_add(builder, 0x025, type, HG_TYPE_COUNT, args, 4);
 }
+/** dst = c + the product of the high halves of a and b, rounded to f32 once, + that of their low halves, rounded once */
+static inline hg_builder *hg_build_dot2(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b, uint8_t c) {
+    const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b), hg_arg_reg(c)};
+    return hg_builder_add(builder, 0x026, type, HG_TYPE_COUNT, args, 4);
+}
 /** dst = a & b */
 static inline hg_builder *hg_build_and(hg_builder *builder, hg_type type, uint8_t d, uint8_t a, uint8_t b) {
     const hg_arg args[] = {hg_arg_reg(d), hg_arg_reg(a), hg_arg_reg(b)};

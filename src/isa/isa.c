@@ -57,6 +57,8 @@
 #define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount", NULL}}
 #define SIG_COUNT_BITS {O_TO(HG_R_U32), O_R("s")}
 #define SIG_MULW {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "a", NULL}, {HG_K_REG, HG_READ, HG_R_T2, 0, "b", NULL}}
+#define SIG_DOT2 {O_TO(HG_R_F32), {HG_K_REG, HG_READ, HG_R_U32, 0, "a", NULL}, {HG_K_REG, HG_READ, HG_R_U32, 0, "b", NULL}, \
+                  {HG_K_REG, HG_READ, HG_R_F32, 0, "c", NULL}}
 #define SIG_POWM {O_D, O_R("base"), O_R("exponent"), O_R("modulus")}
 #define SIG_CARRY {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b")}
 #define SIG_CARRY_IN {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b"), O_Q("in")}

@@ -53,6 +53,10 @@ static bool writes_both(hg_op op) {
     return written == 2;
 }
 
+static hg_type type_of(const hg_operand_info *o, hg_type type, hg_type from) {
+    return o->rule == HG_R_T2 ? from : o->rule == HG_R_U32 ? HG_TYPE_U32 : o->rule == HG_R_F32 ? HG_TYPE_F32 : type;
+}
+
 /* The arguments of a row; false for rows with other operands. carry: of a row that writes both, the predicate is the result. */
 static bool plan(bits_case *c, hg_type type, hg_type from, bool carry, bool *sets) {
     const hg_op_info *row = hg_op_get(c->op);
@@ -62,11 +66,11 @@ static bool plan(bits_case *c, hg_type type, hg_type from, bool carry, bool *set
         bool count = o->kind == HG_K_U8 && is_register_fold(c->op);
         if ((o->kind != HG_K_REG && o->kind != HG_K_PRED && o->kind != HG_K_COND && !count) || o->rule == HG_R_ID) return false;
         if (o->kind == HG_K_PRED && (o->access & HG_WRITE)) *sets = true;
-        if (o->kind == HG_K_REG && (o->access & HG_WRITE)) c->result = o->rule == HG_R_U32 ? HG_TYPE_U32 : type;
+        if (o->kind == HG_K_REG && (o->access & HG_WRITE)) c->result = type_of(o, type, from);
         if (!(o->access & HG_READ) || count) continue;
         if (o->access & HG_WRITE || c->count == BITS_ARGUMENTS) return false;
         c->predicate[c->count] = o->kind == HG_K_PRED;
-        c->types[c->count++] = o->kind == HG_K_PRED ? HG_TYPE_U8 : o->rule == HG_R_T2 ? from : o->rule == HG_R_U32 ? HG_TYPE_U32 : type;
+        c->types[c->count++] = o->kind == HG_K_PRED ? HG_TYPE_U8 : type_of(o, type, from);
     }
     for (; is_register_fold(c->op) && c->count < BITS_ARGUMENTS; c->count++) c->types[c->count] = type;
     *sets = *sets && (!writes_both(c->op) || carry);

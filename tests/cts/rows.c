@@ -39,7 +39,8 @@ static bool plan(row_case *r) {
     for (uint32_t i = 0; i < row->operand_count; i++) {
         const hg_operand_info *o = &row->operands[i];
         if (o->kind == HG_K_PRED && (o->access & HG_WRITE)) r->sets_predicate = !writes_both(r->op) || r->variant == 1;
-        if (o->kind == HG_K_REG && (o->access & HG_WRITE)) r->result = o->rule == HG_R_U32 ? HG_TYPE_U32 : r->type;
+        if (o->kind == HG_K_REG && (o->access & HG_WRITE))
+            r->result = o->rule == HG_R_U32 ? HG_TYPE_U32 : o->rule == HG_R_F32 ? HG_TYPE_F32 : r->type;
         if (o->kind == HG_K_REG && o->rule == HG_R_ID) return false;
         if (o->kind != HG_K_REG && o->kind != HG_K_PRED && o->kind != HG_K_COND && !(o->kind == HG_K_U8 && is_register_fold(r->op)))
             return false;
@@ -49,6 +50,7 @@ static bool plan(row_case *r) {
         r->types[r->count++] = o->kind == HG_K_PRED  ? HG_TYPE_U8
                                : o->rule == HG_R_T2  ? r->type2
                                : o->rule == HG_R_U32 ? HG_TYPE_U32
+                               : o->rule == HG_R_F32 ? HG_TYPE_F32
                                                      : r->type;
     }
     if (is_register_fold(r->op)) {

@@ -129,8 +129,19 @@ static oracle_outcome on_f64(hg_op op, int variant, const uint8_t *const *args, 
     return ORACLE_OK;
 }
 
+/* The later element of each pair first. */
+static oracle_outcome pairs(hg_type type, const uint8_t *const *args, uint8_t *result) {
+    float sum;
+    memcpy(&sum, args[2], sizeof sum);
+    sum = fmaf(float_widen(type, args[0] + 2), float_widen(type, args[1] + 2), sum);
+    sum = fmaf(float_widen(type, args[0]), float_widen(type, args[1]), sum);
+    memcpy(result, &sum, sizeof sum);
+    return ORACLE_OK;
+}
+
 oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result) {
     if (op == HG_OP_MOV || op == HG_OP_ABS || op == HG_OP_NEG) return on_bits(op, type, args[0], result);
+    if (op == HG_OP_DOT2) return pairs(type, args, result);
     if (op == HG_OP_SET) {
         double a, b;
         if (type == HG_TYPE_F64)

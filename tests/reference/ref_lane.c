@@ -79,6 +79,12 @@ static uint64_t id_value(const ref_machine *m, const ref_lane *lane, hg_idname i
     return 0;
 }
 
+static hg_type type_of(const hg_operand_info *info, const hg_inst *inst) {
+    if (info->rule == HG_R_U32) return HG_TYPE_U32;
+    if (info->rule == HG_R_F32) return HG_TYPE_F32;
+    return (hg_type)(info->rule == HG_R_T2 ? inst->type2 : inst->type);
+}
+
 /* Any instruction whose result depends on registers, predicates and literals alone: operands as the table says, value from the oracle. */
 static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     const hg_op_info *row = hg_op_get((hg_op)inst->op);
@@ -94,7 +100,7 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
             if (!read_predicate(m, lane, o[i].reg, &predicates[i])) return NEXT_BROKEN;
             args[count++] = &predicates[i];
         } else {
-            hg_type type = (hg_type)(info->rule == HG_R_T2 ? inst->type2 : info->rule == HG_R_U32 ? HG_TYPE_U32 : inst->type);
+            hg_type type = type_of(info, inst);
             args[count] = ref_read(m, lane, o[i].reg, type);
             if (!args[count++]) return NEXT_BROKEN;
         }
@@ -112,7 +118,7 @@ static ref_next compute(ref_machine *m, ref_lane *lane, const hg_inst *inst) {
     uint8_t carry[ORACLE_MAX_BYTES];
     bool both = row->operand_count > 1 && row->operands[1].kind == HG_K_PRED && (row->operands[1].access & HG_WRITE);
     if (both) oracle_eval((hg_op)inst->op, (hg_type)inst->type, (hg_type)inst->type2, 1, args, carry);
-    ref_write(m, lane, o[0].reg, row->operands[0].rule == HG_R_U32 ? HG_TYPE_U32 : (hg_type)inst->type, result);
+    ref_write(m, lane, o[0].reg, type_of(&row->operands[0], inst), result);
     if (both) ref_write_predicate(lane, o[1].reg, carry[0]);
     return NEXT_FOLLOWING;
 }

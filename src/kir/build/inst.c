@@ -75,6 +75,11 @@ static void count_bits(build *x, const hg_inst *in, const hg_operand *o) {
     build_set(x, o[0].reg, kir_count_bits(&x->b, in->op, (hg_type)in->type, v));
 }
 
+static void pair_product(build *x, const hg_inst *in, const hg_operand *o) {
+    kir_value *a = build_get(x, o[1].reg, HG_TYPE_U32), *b = build_get(x, o[2].reg, HG_TYPE_U32), *c = build_get(x, o[3].reg, HG_TYPE_F32);
+    build_set(x, o[0].reg, kir_pair_product(&x->b, (hg_type)in->type, a, b, c));
+}
+
 static void multiply_wide(build *x, const hg_inst *in, const hg_operand *o) {
     uint8_t type = kir_type_of((hg_type)in->type2);
     kir_value *l = build_get(x, o[1].reg, type), *r = build_get(x, o[2].reg, type);
@@ -151,6 +156,7 @@ void build_instruction(build *x, uint32_t inst) {
     case HG_OP_POPC:
     case HG_OP_CLZ:
     case HG_OP_CTZ: count_bits(x, in, o); break;
+    case HG_OP_DOT2: pair_product(x, in, o); break;
     case HG_OP_MULW: multiply_wide(x, in, o); break;
     case HG_OP_ADDC:
     case HG_OP_ADDC_FIRST:

@@ -31,6 +31,7 @@ static uint8_t written_type(const hg_inst *in, const hg_operand_info *info, cons
     case HG_R_T: return in->type;
     case HG_R_U32: return HG_TYPE_U32;
     case HG_R_U8: return HG_TYPE_U8;
+    case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
     case HG_R_ID: return (uint8_t)hg_idname_type((hg_idname)o[1].value);
     default: return HG_TYPE_U64;

@@ -32,6 +32,8 @@ kir_value *kir_rotate(kir_builder *b, bool left, kir_value *v, kir_value *amount
 kir_value *kir_count_bits(kir_builder *b, uint16_t fn, hg_type type, kir_value *v);
 /* x * y of two values of a type, in the one of twice its width. */
 kir_value *kir_mul_wide(kir_builder *b, hg_type twice, kir_value *x, kir_value *y);
+/* c + the products of the high halves of two words and then of the low ones, two roundings to f32. */
+kir_value *kir_pair_product(kir_builder *b, hg_type half, kir_value *x, kir_value *y, kir_value *c);
 /* x + y + in, or x - y - in; *out: the carry or the borrow. in: a bool, or NULL. */
 kir_value *kir_carry(kir_builder *b, bool subtract, kir_value *x, kir_value *y, kir_value *in, kir_value **out);
 

@@ -100,6 +100,16 @@ kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *con
     return kir_is_half(type) ? operate_half(b, fn, type, args) : operate(b, fn, type, args);
 }
 
+static kir_value *half_of(kir_builder *b, hg_type half, kir_value *word, uint32_t from) {
+    kir_value *bits = from ? kir_binary(b, KIR_LSHR, word, kir_const(b, HG_TYPE_U32, from)) : word;
+    return kir_widen_half(b, half, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, bits));
+}
+
+kir_value *kir_pair_product(kir_builder *b, hg_type half, kir_value *x, kir_value *y, kir_value *c) {
+    c = kir_ffma(b, half_of(b, half, x, 16), half_of(b, half, y, 16), c);
+    return kir_ffma(b, half_of(b, half, x, 0), half_of(b, half, y, 0), c);
+}
+
 /* Of words the count has their type; of wide integers it is a u32 already. */
 kir_value *kir_count_bits(kir_builder *b, uint16_t fn, hg_type type, kir_value *v) {
     kir_value *count = define(b, fn, type, &v);
