@@ -1,6 +1,6 @@
 /* fft: the library programs of fft.atlas. Lengths of powers of two are passes (Stockham) of radices that follow from the length alone; other
- * lengths are convolutions by them (Bluestein). Real numbers are transformed as complex ones. Large batches go in pieces, so that what is between
- * two passes stays in a cache; no bit depends on that. */
+ * lengths are convolutions by them (Bluestein). An even number of real ones is transformed as half as many complex ones, an odd one as as many.
+ * Large batches go in pieces, so that what is between two passes stays in a cache; no bit depends on that. */
 #include "base/compat.h"
 #include "plan/steps/steps.h"
 #include <string.h>
@@ -53,6 +53,10 @@ typedef struct transform {
     uint64_t n, m, piece;          /* m: the power of two; piece: transforms at a time */
     plan_part circle, rows, work;  /* of m */
     plan_part chirp, filter, a, b; /* where m is not n */
+    double over;                   /* an inverse transform is divided by it */
+    bool halved;                   /* 2 n real numbers are n complex ones: */
+    plan_part roots;               /* for what is between the transforms of both, */
+    plan_part full, result;        /* and complex numbers before or behind it. Of n real numbers: before and behind */
 } transform;
 
 static plan_kernel_key program(const transform *t, library_id id, int32_t first, int32_t second, uint8_t arrays, uint8_t values) {
@@ -90,21 +94,23 @@ static void each_element(const transform *t, const plan_kernel_key *key, uint64_
 
 /* ---- powers of two ---- */
 
-static void make_circle(transform *t, uint64_t count) {
-    plan_kernel_key key = program(t, LIBRARY_FFT_CIRCLE, 0, 0, 1, 1);
-    t->circle = plan_table(t->x, 2 * count, t->size);
-    plan_expand_launch(t->x, &key, count, ELEMENTS, 0, &t->circle, &count);
+/* w^e, e < count, w = e^(-2 pi i / n) */
+static plan_part make_circle(const transform *t, uint64_t count, uint64_t n) {
+    plan_kernel_key key = program(t, LIBRARY_FFT_CIRCLE, 0, 0, 1, 2);
+    plan_part circle = plan_table(t->x, plan_times(2, count), t->size);
+    plan_expand_launch(t->x, &key, count, ELEMENTS, 0, &circle, (uint64_t[]){count, n});
+    return circle;
 }
 
 static void make_tables(transform *t) {
     plan_kernel_key key = program(t, LIBRARY_FFT_ROWS, 0, 0, 1, 1);
     if (t->m <= 16) return;
     if (t->m <= SHORT) {
-        make_circle(t, t->m);
+        t->circle = make_circle(t, t->m, t->m);
         t->work = plan_scratch(t->x, MOST_BLOCKS * 2 * W * t->m, t->size);
         return;
     }
-    make_circle(t, t->m / W);
+    t->circle = make_circle(t, t->m / W, t->m / W);
     t->rows = plan_table(t->x, 2 * W * 16, t->size);
     plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
     t->work = plan_scratch(t->x, plan_times(2 * t->piece, t->m), t->size);
@@ -187,20 +193,35 @@ static void expand_any(const transform *t, plan_part from, plan_part to, uint64_
     each_element(t, &convolved, t->m, count, (plan_part[]){t->b, t->filter}, &t->m);
     expand_power(t, t->b, t->a, count, true, 1.0 / (double)t->m);
     each_element(t, &unchirped, t->n, count, (plan_part[]){t->a, t->chirp, to},
-                 (uint64_t[]){t->n, t->m, bits_of(t, inverse ? (double)t->n : 1), bits_of(t, inverse ? -(double)t->n : 1)});
+                 (uint64_t[]){t->n, t->m, bits_of(t, inverse ? t->over : 1), bits_of(t, inverse ? -t->over : 1)});
 }
 
 static void expand_complex(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
     if (t->m == t->n)
-        expand_power(t, from, to, count, inverse, inverse ? 1.0 / (double)t->n : 1);
+        expand_power(t, from, to, count, inverse, inverse ? 1 / t->over : 1);
     else
         expand_any(t, from, to, count, inverse);
 }
 
 /* ---- the call ---- */
 
+static void make_real(transform *t) {
+    t->result = plan_scratch(t->x, plan_times(2 * t->piece, t->n), t->size);
+    if (t->halved)
+        t->roots = make_circle(t, t->n / 2 + 1, 2 * t->n);
+    else
+        t->full = plan_scratch(t->x, plan_times(2 * t->piece, t->n), t->size);
+}
+
 static transform make_transform(const plan_call *call, plan_expansion *x) {
-    transform t = {.x = x, .type = (hg_type)call->type, .size = hg_type_size_bytes((hg_type)call->type), .n = plan_number(call, N, 0)};
+    uint64_t n = plan_number(call, N, 0);
+    bool real = plan_number(call, REAL, 0), halved = real && n % 2 == 0;
+    transform t = {.x = x,
+                   .type = (hg_type)call->type,
+                   .size = hg_type_size_bytes((hg_type)call->type),
+                   .n = halved ? n / 2 : n,
+                   .over = (double)n,
+                   .halved = halved};
     t.m = t.n;
     if (!is_power(t.n))
         for (t.m = 1; t.m < 2 * t.n - 1;) t.m *= 2;
@@ -208,6 +229,7 @@ static transform make_transform(const plan_call *call, plan_expansion *x) {
     x->once = true;
     make_tables(&t);
     if (t.m != t.n) make_filter(&t);
+    if (real) make_real(&t);
     x->once = false;
     return t;
 }
@@ -219,31 +241,39 @@ static plan_part piece_of(const transform *t, plan_part all, uint64_t numbers, u
     return all;
 }
 
-static void expand_real(const transform *t, plan_part full, plan_part result, plan_part from, plan_part to, uint64_t count, bool inverse) {
+/* 2 n real numbers, where they are read, are n complex ones already. */
+static void expand_halved(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
+    plan_kernel_key key = program(t, inverse ? LIBRARY_FFT_PAIRS : LIBRARY_FFT_HALVES, 0, 0, 3, 2);
+    uint64_t roots = t->n / 2 + 1;
+    if (!inverse) expand_complex(t, from, t->result, count, false);
+    each_element(t, &key, roots, count, (plan_part[]){inverse ? from : t->result, t->roots, inverse ? t->result : to},
+                 (uint64_t[]){t->n, roots});
+    if (inverse) expand_complex(t, t->result, to, count, true);
+}
+
+static void expand_real(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
     uint64_t half = t->n / 2 + 1;
     plan_kernel_key before = program(t, inverse ? LIBRARY_FFT_HERMITIAN : LIBRARY_FFT_COMPLEXES, 0, 0, 2, inverse ? 2 : 1),
                     behind = program(t, inverse ? LIBRARY_FFT_REALS : LIBRARY_FFT_HALF, 0, 0, 2, inverse ? 1 : 2);
-    each_element(t, &before, t->n, count, (plan_part[]){from, full}, (uint64_t[]){t->n, half});
-    expand_complex(t, full, result, count, inverse);
-    each_element(t, &behind, inverse ? t->n : half, count, (plan_part[]){result, to}, (uint64_t[]){t->n, half});
+    each_element(t, &before, t->n, count, (plan_part[]){from, t->full}, (uint64_t[]){t->n, half});
+    expand_complex(t, t->full, t->result, count, inverse);
+    each_element(t, &behind, inverse ? t->n : half, count, (plan_part[]){t->result, to}, (uint64_t[]){t->n, half});
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t batch = plan_number(call, BATCH, 0), n = plan_number(call, N, 0);
     bool inverse = plan_number(call, INVERSE, 0), real = plan_number(call, REAL, 0);
-    plan_part to = plan_whole(call, 0), from = plan_whole(call, 1), full = {0}, result = {0};
+    plan_part to = plan_whole(call, 0), from = plan_whole(call, 1);
     if (batch == 0) return;
     transform t = make_transform(call, x);
     uint64_t in = real && !inverse ? n : real ? n / 2 * 2 + 2 : 2 * n, out = real && inverse ? n : real ? n / 2 * 2 + 2 : 2 * n;
-    if (real) {
-        full = plan_scratch(x, plan_times(2 * t.piece, n), t.size);
-        result = plan_scratch(x, plan_times(2 * t.piece, n), t.size);
-    }
     for (uint64_t first = 0, count; first < batch && !x->failed; first += count) {
         count = least(t.piece, batch - first);
         plan_part source = piece_of(&t, from, in, first, count), target = piece_of(&t, to, out, first, count);
-        if (real)
-            expand_real(&t, full, result, source, target, count, inverse);
+        if (t.halved)
+            expand_halved(&t, source, target, count, inverse);
+        else if (real)
+            expand_real(&t, source, target, count, inverse);
         else
             expand_complex(&t, source, target, count, inverse);
     }
