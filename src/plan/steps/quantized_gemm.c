@@ -100,21 +100,23 @@ static plan_part panels_of_b(const plan_call *call, plan_expansion *x) {
 
 static int32_t flip_of(const plan_call *call) { return call->type == HG_TYPE_I8 ? 0x80 : 0; }
 
-/* The bytes of a in words, without their signs. */
+/* The bytes of a in words, without their signs, and what b_zero takes from the sums. Rows without gaps are one where they end with a word. */
 static plan_part words_of_a(const plan_call *call, plan_expansion *x) {
-    uint64_t m = number(call, M), k = number(call, K), words = word_count(k);
-    plan_part to = plan_scratch(x, m, plan_times(words + 1, sizeof(uint32_t)));
-    plan_kernel_key pack = plan_library_key(LIBRARY_QUANTIZED_WORDS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){flip_of(call), PIECE}, 2,
-                                            2);
-    plan_kernel_key sum = plan_library_key(LIBRARY_QUANTIZED_WORD_SUMS, (hg_type)call->type, HG_OP_MOV,
-                                           (int32_t[]){zero_point(call, B_ZERO) != 0}, 1, 3);
+    uint64_t m = number(call, M), k = number(call, K), words = word_count(k), zero = zero_point(call, B_ZERO);
+    plan_part to = plan_scratch(x, m, plan_times(words + (zero != 0), sizeof(uint32_t)));
+    plan_kernel_key pack = plan_library_key(LIBRARY_QUANTIZED_WORDS, (hg_type)call->type, HG_OP_MOV,
+                                            (int32_t[]){flip_of(call), PIECE, zero != 0}, 2, 2);
+    plan_kernel_key sum = plan_library_key(LIBRARY_QUANTIZED_WORD_SUMS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){LANES}, 1, 3);
+    bool one = !zero && k % 4 == 0 && row_of(call, LDA) == k;
+    uint64_t rows = one ? 1 : m, columns = one ? m * k : k;
     x->work = plan_times(m, words);
     if (k)
-        plan_expand_grid(x, &pack, (uint64_t[]){k < 4 ? 1 : (k / 4 - 1) / PIECE + 1, m, 1}, (uint32_t[]){LANES, 1, 1}, 0,
-                         (plan_part[]){plan_part_of(call, A), to}, (uint64_t[]){k, row_of(call, LDA)});
-    x->work = plan_times(m, zero_point(call, B_ZERO) ? words : 1);
-    plan_expand_grid(x, &sum, (uint64_t[]){(m - 1) / LANES + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){to},
-                     (uint64_t[]){m, words, zero_point(call, B_ZERO)});
+        plan_expand_grid(x, &pack, (uint64_t[]){columns < 4 ? 1 : (columns / 4 - 1) / PIECE + 1, rows, 1}, (uint32_t[]){LANES, 1, 1}, 0,
+                         (plan_part[]){plan_part_of(call, A), to}, (uint64_t[]){columns, row_of(call, LDA)});
+    x->work = plan_times(m, words);
+    if (zero)
+        plan_expand_grid(x, &sum, (uint64_t[]){(m - 1) / LANES + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, (plan_part[]){to},
+                         (uint64_t[]){m, words, zero});
     return to;
 }
 
@@ -138,6 +140,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     int32_t constants[] = {sums ? HG_TYPE_I32 : call->type,
                            dot ? HG_TYPE_U32 : HG_TYPE_F32,
                            dot,
+                           dot && zero_point(call, B_ZERO),
                            PART,
                            (int32_t)rows,
                            sums,
