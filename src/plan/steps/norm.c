@@ -42,7 +42,7 @@ static void ranges(plan_call *call) {
     plan_shape_line(call, "beta", parameters);
 }
 
-enum { SHORT_ROW = 256, TOGETHER = 4 };
+enum { SHORT_ROW = 256 };
 
 static void expand(const plan_call *call, plan_expansion *x) {
     norm p = norm_of(call);
@@ -55,7 +55,9 @@ static void expand(const plan_call *call, plan_expansion *x) {
                             .type = type,
                             .fn = of_group ? call->fn : HG_OP_MOV,
                             .rows = p.rows.count,
-                            .at_once = p.rows.n <= SHORT_ROW && !of_group ? TOGETHER : 1,
+                            .at_once = of_group                ? 1
+                                       : p.rows.n <= SHORT_ROW ? 4
+                                                               : 2, /* beyond, 4 rows leave no registers */
                             .shared_bytes = 64 * size,
                             .constants = (int32_t[]){(int32_t)size, of_group && p.spatial > 1, of_group, of_group && call->fn != HG_OP_MOV},
                             .constant_count = 4,
