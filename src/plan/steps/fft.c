@@ -243,11 +243,11 @@ static plan_part piece_of(const transform *t, plan_part all, uint64_t numbers, u
 
 /* 2 n real numbers, where they are read, are n complex ones already. */
 static void expand_halved(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
-    plan_kernel_key key = program(t, inverse ? LIBRARY_FFT_PAIRS : LIBRARY_FFT_HALVES, 0, 0, 3, 2);
-    uint64_t roots = t->n / 2 + 1;
+    uint64_t roots = t->n / 2 + 1, groups = (roots - 1) / W + 1;
+    plan_kernel_key key = program(t, inverse ? LIBRARY_FFT_PAIRS : LIBRARY_FFT_HALVES, roots < W, 0, 3, 3);
     if (!inverse) expand_complex(t, from, t->result, count, false);
-    each_element(t, &key, roots, count, (plan_part[]){inverse ? from : t->result, t->roots, inverse ? t->result : to},
-                 (uint64_t[]){t->n, roots});
+    plan_expand_grid(t->x, &key, (uint64_t[]){(groups - 1) / UNITS + 1, count, 1}, (uint32_t[]){W, 1, 1}, 0,
+                     (plan_part[]){inverse ? from : t->result, t->roots, inverse ? t->result : to}, (uint64_t[]){t->n, roots, groups});
     if (inverse) expand_complex(t, t->result, to, count, true);
 }
 
