@@ -19,10 +19,18 @@
 static const char *const STEPS[] = {
     "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
     "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true",
-    "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
     "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5",
     "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5, trans_b=true",
+    "gemm.f32 c=r1, a=r2, b=r3, m=2, n=r5, k=r5",
+    "gemm.f32 c=r1, a=r2, b=r3, m=2, n=8, k=r5",
+    "gemm.f32 c=r1, a=r2, b=r3, m=1, n=r5, k=r5",
+    "gemm.f32 c=r1, a=r2, b=r3, m=1, n=8, k=r5",
+    "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
     "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=8, k=r5",
+    "gemm.f64 c=r1, a=r2, b=r3, m=2, n=r5, k=r5",
+    "gemm.f64 c=r1, a=r2, b=r3, m=2, n=8, k=r5",
+    "gemm.f64 c=r1, a=r2, b=r3, m=1, n=r5, k=r5",
+    "gemm.f64 c=r1, a=r2, b=r3, m=1, n=8, k=r5",
     "conv2d.f32 output=r1, input=r2, kernel=r3, batch=r5, in_channels=64, out_channels=64, height=56, width=56, kernel_h=3, kernel_w=3, "
     "stride=(1, 1), padding=(1, 1)",
 };

@@ -101,21 +101,20 @@ typedef struct tile {
     uint32_t rows, columns, panel_rows;
 } tile;
 
-/* Narrow blocks where they leave an eighth of the lanes less without a column. */
-static uint32_t columns_of(uint32_t most, uint32_t narrow, uint64_t n) {
-    uint64_t wide, small;
-    if (narrow >= most || n >= UINT64_C(8) * most) return most;
-    wide = ((n - 1) / most + 1) * most;
-    small = ((n - 1) / narrow + 1) * narrow;
-    return wide - small >= wide / 8 && small < wide ? narrow : most;
+/* The smaller size where that leaves an eighth of the places less without an element. */
+static uint32_t fitting(uint32_t most, uint32_t less, uint64_t count) {
+    if (less >= most || count >= UINT64_C(8) * most) return most;
+    uint64_t large = ((count - 1) / most + 1) * most, small = ((count - 1) / less + 1) * less;
+    return small < large && large - small >= large / 8 ? less : most;
 }
 
 static tile tile_of(const plan_expansion *x, const plan_product *p) {
     bool wide = p->type == HG_TYPE_F64;
-    uint32_t columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
+    uint32_t rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS),
+             columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
              narrow = plan_tile(x, wide ? LIBRARY_TILE_GEMM_NARROW_F64 : LIBRARY_TILE_GEMM_NARROW);
-    return (tile){.rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS),
-                  .columns = columns_of(columns, narrow, p->n),
+    return (tile){.rows = p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m),
+                  .columns = fitting(columns, narrow, p->n),
                   .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS)};
 }
 

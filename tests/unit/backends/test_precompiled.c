@@ -54,10 +54,10 @@ static bool attaches(const hg_operator *r, uint64_t max_steps, tile_level level)
 }
 
 /* The kernel of products with the sizes of a CPU level. */
-static bool attaches_tile(hg_type type, library_tile rows, library_tile columns, tile_level level) {
+static bool attaches_tile(hg_type type, uint32_t rows, library_tile columns, tile_level level) {
     library_tiles sizes = library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : LIBRARY_TILES_V3);
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, type, HG_OP_MOV,
-                                           (int32_t[]){(int32_t)type, (int32_t)type, sizes.sizes[rows], sizes.sizes[columns], 0, 0}, 3, 13);
+                                           (int32_t[]){(int32_t)type, (int32_t)type, (int32_t)rows, sizes.sizes[columns], 0, 0}, 3, 13);
     kir_module *module = key.make(&key), *low = NULL;
     tile_kernel *kernel = NULL;
     kir_caps caps;
@@ -73,11 +73,19 @@ static bool attaches_tile(hg_type type, library_tile rows, library_tile columns,
     return attached;
 }
 
+static void check_rows(hg_type type, library_tile rows, library_tile columns, tile_level level) {
+    uint32_t most = library_tiles_of(level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : LIBRARY_TILES_V3).sizes[rows];
+    CHECK(attaches_tile(type, most, columns, level));
+    CHECK(attaches_tile(type, (most + 1) / 2, columns, level));
+    CHECK(attaches_tile(type, 1, columns, level));
+    CHECK(!attaches_tile(type, most + 1, columns, level));
+}
+
 static void check_products(tile_level level) {
-    CHECK(attaches_tile(HG_TYPE_F32, LIBRARY_TILE_GEMM_ROWS, LIBRARY_TILE_GEMM_COLUMNS, level));
-    CHECK(attaches_tile(HG_TYPE_F32, LIBRARY_TILE_GEMM_ROWS, LIBRARY_TILE_GEMM_NARROW, level));
-    CHECK(attaches_tile(HG_TYPE_F64, LIBRARY_TILE_GEMM_ROWS_F64, LIBRARY_TILE_GEMM_COLUMNS_F64, level));
-    CHECK(attaches_tile(HG_TYPE_F64, LIBRARY_TILE_GEMM_ROWS_F64, LIBRARY_TILE_GEMM_NARROW_F64, level));
+    check_rows(HG_TYPE_F32, LIBRARY_TILE_GEMM_ROWS, LIBRARY_TILE_GEMM_COLUMNS, level);
+    check_rows(HG_TYPE_F32, LIBRARY_TILE_GEMM_ROWS, LIBRARY_TILE_GEMM_NARROW, level);
+    check_rows(HG_TYPE_F64, LIBRARY_TILE_GEMM_ROWS_F64, LIBRARY_TILE_GEMM_COLUMNS_F64, level);
+    check_rows(HG_TYPE_F64, LIBRARY_TILE_GEMM_ROWS_F64, LIBRARY_TILE_GEMM_NARROW_F64, level);
 }
 
 /* ---- runs ---- */
