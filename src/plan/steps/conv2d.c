@@ -1,6 +1,6 @@
 /* conv2d: the library programs of conv2d.atlas. Where a kernel is more than one place, or rows have ends that show, the input is first copied into
  * planes with zeros around it; then positions of the output count places of such a plane, and a tap is a displacement. */
-#include "plan/steps/steps.h"
+#include "plan/steps/chain.h"
 
 enum {
     OUTPUT,
@@ -314,7 +314,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t channels = c.out_channels / c.groups, in_group = c.in_channels / c.groups;
     uint64_t steps = plan_times(plan_times(in_group, c.rows.kernel), c.columns.kernel), image = plan_times(c.rows.out, c.columns.out);
     bool bias = plan_array_of(call, BIAS) != NULL, has_taps = l.copied && steps;
-    plan_part parts[5];
+    plan_part parts[5 + PLAN_CHAIN_ARRAYS];
     uint32_t arrays = 0;
     parts[arrays++] = l.copied ? copy_planes(call, x, &c, &l, lanes) : plan_part_of(call, INPUT);
     parts[arrays++] = widen_kernel(call, x, lanes);
@@ -328,6 +328,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)in_tile, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
+    plan_fuse(x, &key, parts, plan_times(plan_times(c.batch, c.out_channels), image));
     bool by_position = is_read_often(&c, &l);
     uint64_t across = (l.positions - 1) / in_tile + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
@@ -347,4 +348,4 @@ static plan_cost cost(const plan_call *call) {
 }
 
 const plan_collective plan_collective_conv2d = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED, .fuses = true};
