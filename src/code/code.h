@@ -62,6 +62,7 @@ typedef struct hg_code_set {
     hg_compiler *compiler;     /* runs the driver's compiler; NULL: it runs where it is asked for */
     hg_background *background; /* where better code is made; NULL: nowhere */
     hg_background_job job;     /* of it */
+    int better;                /* hg_code_better; atomic */
     uint64_t input_count, slot_count;
     uint32_t references; /* atomic: whoever created the set, jobs of the compiler that were left alone, the background's job */
     char name[64];       /* of the kernel, cut */
@@ -113,6 +114,10 @@ hg_status hg_code_ahead(hg_code_set *set, bool keep_high) HG_NODISCARD;
  * made when launches ask, and takes `high` over. */
 bool hg_code_improves(const hg_code_set *set);
 void hg_code_improve(hg_code_set *set);
+/* Has it made now, on the background thread, whether launches ask or not. */
+void hg_code_hurry(hg_code_set *set);
+typedef enum hg_better { HG_BETTER_LATER, HG_BETTER_MADE, HG_BETTER_NEVER } hg_better;
+hg_better hg_code_better(const hg_code_set *set);
 
 /* The tier for a launch that begins now, which is counted. */
 uint8_t hg_code_next_tier(hg_code_set *set);

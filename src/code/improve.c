@@ -38,6 +38,7 @@ static bool improve(hg_code_set *set, bool compile) {
     }
     kir_module_destroy(set->high);
     set->high = NULL;
+    hg_atomic_store(&set->better, status == HG_OK ? HG_BETTER_MADE : HG_BETTER_NEVER, HG_RELEASE);
     return true;
 }
 
@@ -73,4 +74,11 @@ void hg_code_improve(hg_code_set *set) {
     if (set->driver->kernel_watch(hg_code_only(set, 0), ask, set)) return;
     kir_module_destroy(set->high);
     set->high = NULL;
+    hg_atomic_store(&set->better, HG_BETTER_NEVER, HG_RELEASE);
 }
+
+void hg_code_hurry(hg_code_set *set) {
+    if (set->job.run && hg_code_better(set) == HG_BETTER_LATER) ask(set, true);
+}
+
+hg_better hg_code_better(const hg_code_set *set) { return (hg_better)hg_atomic_load(&set->better, HG_ACQUIRE); }

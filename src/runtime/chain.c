@@ -206,6 +206,19 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
 
+/* Whether the kernels that do maps have native code, where the device makes it: without, the instruction and its maps may have more of it alone. */
+static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurry) {
+    hg_better all = HG_BETTER_MADE;
+    for (uint32_t i = 0; i < c->joined.action_count && b->caps->improves; i++) {
+        if (!c->joined.expansion.actions.data[i].key.chain || !c->joined.actions[i].kernel) continue;
+        hg_code_set *code = c->joined.actions[i].kernel->code;
+        if (hurry) hg_code_hurry(code);
+        hg_better one = hg_code_better(code);
+        if (one != HG_BETTER_MADE && all != HG_BETTER_NEVER) all = one;
+    }
+    return all;
+}
+
 /* False: its steps are done alone, those in front of it as if it were none. */
 static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_error kept = *hg_error_record();
@@ -215,6 +228,7 @@ static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c)
     c->ready = chain->count && make_fused(run, step, c) == HG_OK;
     c->alone = !c->ready && chain->front == 0;
     c->headless = !c->ready;
+    c->waits = c->ready && code_of(run->context->backend, c, true) != HG_BETTER_MADE;
     *hg_error_record() = kept;
     return c->ready;
 }
@@ -255,6 +269,17 @@ static hg_bound_chain *chain_of(hg_bound_step *s) {
 /* Where the device has native code for whole steps, one kernel for a step with its maps is worth it as native code only. */
 static bool has_heads(const hg_backend *b) { return !b->caps->joins_steps || b->caps->improves; }
 
+/* For native code of a kernel that does maps; where there will be none, its steps are done as if it were none. */
+static bool still_waits(const hg_backend *b, hg_bound_chain *c) {
+    hg_better code = code_of(b, c, false);
+    c->waits = code != HG_BETTER_MADE;
+    if (code != HG_BETTER_NEVER) return c->waits;
+    c->ready = false;
+    c->headless = true;
+    c->alone = c->found.chain.front == 0;
+    return true;
+}
+
 static bool may_join(const hg_backend *b) { return !b->config.check_races && !b->trace; }
 
 hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
@@ -277,6 +302,7 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
             if (!prepare(run, step, c)) return HG_OK;
         }
     }
+    if (c->waits && still_waits(b, c)) return HG_OK;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &run->binding->fault};
     run->step_bytes = c->bytes;
     run->binding->fault.happened = false;

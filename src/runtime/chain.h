@@ -20,6 +20,7 @@ typedef struct hg_chain_found {
 typedef struct hg_bound_chain {
     bool alone;     /* the first step is done alone, for good */
     bool headless;  /* no instruction does the maps, for good */
+    bool waits;     /* ready, but for native code */
     bool ready;     /* what follows is for `found` */
     uint8_t met;    /* how often the first step came while it was not ready; stops at 255 */
     uint64_t bytes; /* moved, for profiles */

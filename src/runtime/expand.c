@@ -60,13 +60,14 @@ static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kern
 
 static hg_status find_kernel(hg_stream *stream, const hg_bound_step *s, const plan_kernel_key *key, const hg_kernel **kernel) {
     hg_backend *b = stream->context->backend;
+    hg_expansion **list = key->chain ? s->kernels : &b->expansions; /* others are any step's */
     uint64_t start = hg_clock_ns();
     hg_mutex_lock(&b->expansion_lock);
-    hg_expansion *e = find_locked(*s->kernels, key);
-    bool full = s->most_kernels && count_of(*s->kernels) >= s->most_kernels;
+    hg_expansion *e = find_locked(*list, key);
+    bool full = key->chain && s->most_kernels && count_of(*list) >= s->most_kernels;
     hg_mutex_unlock(&b->expansion_lock);
     if (!e && full) return hg_fail_memory(); /* whoever sets a limit can do without */
-    if (!e) HG_TRY(make_kernel(b, s->kernels, key, &e));
+    if (!e) HG_TRY(make_kernel(b, list, key, &e));
     *kernel = &e->kernel;
     stream->dispatch.compile_ns += hg_clock_ns() - start;
     return HG_OK;

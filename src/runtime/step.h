@@ -44,7 +44,7 @@ typedef struct hg_bound_step {
     hg_arena actions_memory;
     hg_step_action *actions;
     uint32_t action_count;
-    hg_expansion **kernels;       /* where the kernels of its expansion are kept, */
+    hg_expansion **kernels;       /* where kernels of chains are kept, */
     uint32_t most_kernels;        /* and how many there may be; 0: any number */
     struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come so far */
 } hg_bound_step;
