@@ -33,6 +33,13 @@ static const char *const STEPS[] = {
     "gemm.f64 c=r1, a=r2, b=r3, m=1, n=8, k=r5",
     "conv2d.f32 output=r1, input=r2, kernel=r3, batch=r5, in_channels=64, out_channels=64, height=56, width=56, kernel_h=3, kernel_w=3, "
     "stride=(1, 1), padding=(1, 1)",
+    "attention.f32 output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=512, head_dim=64",
+    "attention.f32 output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=512, head_dim=64, causal=true",
+    "softmax.f32 output=r1, input=r2, n=r5, rows=r5",
+    "layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r4, n=r5, eps=0.001, rows=r5",
+    "fft.f32 output=r1, input=r2, n=256, inverse=false, batch=16",
+    "fft.f32 output=r1, input=r2, n=4096, inverse=false, batch=16",
+    "fft.f32 output=r1, input=r2, n=65536, inverse=false",
 };
 
 enum { MOST_OF_STEP = 8, MOST = HG_OPERATOR_COUNT + MOST_OF_STEP * (int)(sizeof STEPS / sizeof *STEPS) };
