@@ -128,6 +128,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     plan_expansion_clear(&s->expansion);
     s->expansion.tiles = &b->tiles;
     s->expansion.dot4 = b->caps->dot4;
+    s->expansion.rolled = b->caps->max_operations != 0;
     if (!s->native) {
         s->collective->expand(&s->call, &s->expansion);
         if (s->expansion.failed) return hg_fail_memory();

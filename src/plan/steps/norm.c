@@ -50,22 +50,23 @@ static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t size = hg_type_size_bytes(library_sum_type(type));
     bool of_group = call->op == HG_OP_GROUP_NORM;
     if (p.rows.n == 0) return;
-    plan_expand_rows(x, &(plan_row_program){
-                            .id = LIBRARY_ROWS_NORM,
-                            .type = type,
-                            .fn = of_group ? call->fn : HG_OP_MOV,
-                            .rows = p.rows.count,
-                            .at_once = of_group                ? 1
-                                       : p.rows.n <= SHORT_ROW ? 4
-                                                               : 2, /* beyond, 4 rows leave no registers */
-                            .shared_bytes = 64 * size,
-                            .constants = (int32_t[]){(int32_t)size, of_group && p.spatial > 1, of_group, of_group && call->fn != HG_OP_MOV},
-                            .constant_count = 4,
-                            .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"),
-                                                   plan_part_named(call, "beta"), plan_part_named(call, "output")},
-                            .part_count = 4,
-                            .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups, p.channels, p.spatial},
-                            .value_count = 6});
+    plan_expand_rows(
+        x, &(plan_row_program){
+               .id = LIBRARY_ROWS_NORM,
+               .type = type,
+               .fn = of_group ? call->fn : HG_OP_MOV,
+               .rows = p.rows.count,
+               .at_once = of_group || x->rolled   ? 1
+                          : p.rows.n <= SHORT_ROW ? 4
+                                                  : 2, /* beyond, 4 rows leave no registers */
+               .shared_bytes = 80 * size,
+               .constants = (int32_t[]){(int32_t)size, x->rolled, of_group && p.spatial > 1, of_group, of_group && call->fn != HG_OP_MOV},
+               .constant_count = 5,
+               .parts = (plan_part[]){plan_part_named(call, "input"), plan_part_named(call, "gamma"), plan_part_named(call, "beta"),
+                                      plan_part_named(call, "output")},
+               .part_count = 4,
+               .values = (uint64_t[]){p.rows.n, p.rows.stride, plan_named(call, "eps"), p.groups, p.channels, p.spatial},
+               .value_count = 6});
 }
 
 /* A sum; a difference, a square, a sum; a difference, two products and a sum. */

@@ -76,11 +76,12 @@ typedef struct plan_expansion {
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
     bool dot4;                  /* of the device: hg_device_caps.dot4 */
+    bool rolled;                /* of the device: its compiler takes few operations (hg_device_caps.max_operations) */
     /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. */
     const struct plan_chain *fused;
     bool failed; /* out of memory, or more of it needed than there can be */
 } plan_expansion;
-void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated, the tiles and dot4 */
+void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated and what is of the device */
 void plan_expansion_free(plan_expansion *x);
 
 /* For collectives: a size of tiles.def. */
