@@ -10,7 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const TYPE_SETS[] = {"-", "all", "integers", "floats", "i32 u32 i64 u64", "i128 f64", "f32 f64", "f16 bf16", "i8 u8"};
+static const char *const TYPE_SETS[] = {[HG_T_NONE] = "-",
+                                        [HG_T_ALL] = "all",
+                                        [HG_T_INTEGER] = "integers",
+                                        [HG_T_FLOAT] = "floats",
+                                        [HG_T_ATOMIC] = "i32 u32 i64 u64",
+                                        [HG_T_CHARACTER] = "i128 f64",
+                                        [HG_T_TWICE] = "integers of 16 bits and more",
+                                        [HG_T_UNSIGNED] = "unsigned integers",
+                                        [HG_T_REAL] = "f32 f64",
+                                        [HG_T_HALF] = "f16 bf16",
+                                        [HG_T_BYTE] = "i8 u8",
+                                        [HG_T_WORD] = "i32 u32"};
 static const char *const NUMBERS[] = {"exact", "1 ulp", "2 ulp", "bounded"};
 
 /* Columns of tables: types that a device has together or not at all. */
@@ -110,8 +121,15 @@ static bool has_derived(const kir_module *m) {
 
 /* Whether the device's own lowering of the module is that of a device that has everything. */
 static hg_status compare(const kir_module *m, const kir_caps *caps, answer *found) {
-    static const kir_caps all = {
-        .i8 = true, .i16 = true, .i64 = true, .f64 = true, .fma32 = true, .fma64 = true, .subnormals = true, .half = true};
+    const kir_caps all = {.i8 = true,
+                          .i16 = true,
+                          .i64 = true,
+                          .f64 = true,
+                          .fma32 = true,
+                          .fma64 = true,
+                          .subnormals = true,
+                          .half = true,
+                          .dot4 = caps->dot4};
     kir_module *own = NULL, *full = NULL;
     hg_text a = {0}, b = {0};
     hg_status status = kir_legalise(m, caps, &own);

@@ -519,6 +519,7 @@ def operations():
     everything, poor = table("--backend", "cpu"), table("--caps", "swiftshader")
     check(len(everything) > 80 and everything.keys() == poor.keys(), f"ops: {len(everything)} and {len(poor)} rows")
     check(all(o["native"] or o["lowered"] or o["types"] == "-" for o in [*everything.values(), *poor.values()]), "ops: an empty row")
+    check({key: everything[key]["types"] for key in ("ADD", "POWM", "MULW", "DOT4", "DOT2")} == {"ADD": "all", "POWM": "unsigned integers", "MULW": "integers of 16 bits and more", "DOT4": "i32 u32", "DOT2": "f16 bf16"}, "ops: types")
     check(everything["ADD"]["native"] == ["i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"] and everything["ADD"]["lowered"] == ["i128+"], f"add on the CPU: {everything.get('ADD')}")
     check(poor["ADD"]["native"] == ["i32"] and "f32" in poor["ADD"]["lowered"] and poor["MOV"]["native"] == ["i32", "f32"], f"add on SwiftShader: {poor.get('ADD')}")
     check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
