@@ -28,7 +28,8 @@ hg_status hg_launch_wait(hg_stream *stream, hg_submission *dispatch, const hg_ke
 /* Whether no access of the launch can leave its bounds; bound->proven. */
 bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launch *launch);
 /* The same for a launch that is not repeated; returns before its end when there is nothing to look at. */
-hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
+hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+                         hg_driver_fault *fault) HG_NODISCARD;
 /* The same on any device. */
 hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) HG_NODISCARD;
 

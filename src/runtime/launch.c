@@ -106,14 +106,14 @@ hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *k
     return HG_OK;
 }
 
-hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
+hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven, hg_driver_fault *fault) {
     hg_submission d = {0};
-    hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &stream->dispatch, launch, false, false);
+    hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &stream->dispatch, launch, proven, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
         status = hg_dispatch_submit(&d, stream->queue, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
-        status = hg_launch_wait(stream, &d, kernel, 0, launch, false, true, fault);
+        status = hg_launch_wait(stream, &d, kernel, 0, launch, proven, true, fault);
     }
     hg_dispatch_free(&d);
     return status;
@@ -121,6 +121,6 @@ hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_dr
 
 hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = fault};
-    if (hg_code_in_device_form(kernel->code, 0)) return hg_launch_only(stream, kernel, launch, fault);
+    if (hg_code_in_device_form(kernel->code, 0)) return hg_launch_only(stream, kernel, launch, false, fault);
     return stream->context->backend->driver->queue_submit(stream->queue, &command, 1, NULL, 0, NULL);
 }

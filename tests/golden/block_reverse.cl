@@ -215,7 +215,7 @@ __kernel void block_reverse_kernel(__global uchar *restrict s0_arena, __global u
     /* shl.u32 r5, r252, r250 */
     const ulong v76 = (ulong)v15 << 2;
     /* sts.i32 [shared + r5], r10 */
-    const ulong v77 = (ulong)(uint)v76;
+    const ulong v77 = v76;
     const ulong v78 = record.shared_limit_0_reach_4;
     const bool v79 = v77 < v78;
     const bool v80 = !v79;

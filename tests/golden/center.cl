@@ -308,7 +308,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         }
         const float v98 = x0;
         const ulong v99 = v64 * 4ul;
-        const uint v100 = (uint)v99;
+        const ulong v100 = v99;
         if (v71) {
             *(__local float *)(group + v100) = v98;
         }
@@ -321,7 +321,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v109) {
         const ulong v111 = (ulong)v14;
         const ulong v113 = v111 * 4ul;
-        const uint v114 = (uint)v113;
+        const ulong v114 = v113;
         x8 = 0.0f;
         const bool v117 = x4;
         const bool v118 = !v117;
@@ -332,7 +332,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v122 = x8;
         const ulong v123 = (ulong)v106;
         const ulong v124 = v123 * 4ul;
-        const uint v125 = (uint)v124;
+        const ulong v125 = v124;
         x9 = 0.0f;
         if (v118) {
             const float v128 = *(__local float *)(group + v125);
@@ -352,7 +352,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v139) {
         const ulong v141 = (ulong)v14;
         const ulong v143 = v141 * 4ul;
-        const uint v144 = (uint)v143;
+        const ulong v144 = v143;
         x10 = 0.0f;
         const bool v147 = x4;
         const bool v148 = !v147;
@@ -363,7 +363,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v152 = x10;
         const ulong v153 = (ulong)v136;
         const ulong v154 = v153 * 4ul;
-        const uint v155 = (uint)v154;
+        const ulong v155 = v154;
         x11 = 0.0f;
         if (v148) {
             const float v158 = *(__local float *)(group + v155);
@@ -383,7 +383,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v169) {
         const ulong v171 = (ulong)v14;
         const ulong v173 = v171 * 4ul;
-        const uint v174 = (uint)v173;
+        const ulong v174 = v173;
         x12 = 0.0f;
         const bool v177 = x4;
         const bool v178 = !v177;
@@ -394,7 +394,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v182 = x12;
         const ulong v183 = (ulong)v166;
         const ulong v184 = v183 * 4ul;
-        const uint v185 = (uint)v184;
+        const ulong v185 = v184;
         x13 = 0.0f;
         if (v178) {
             const float v188 = *(__local float *)(group + v185);
@@ -414,7 +414,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v199) {
         const ulong v201 = (ulong)v14;
         const ulong v203 = v201 * 4ul;
-        const uint v204 = (uint)v203;
+        const ulong v204 = v203;
         x14 = 0.0f;
         const bool v207 = x4;
         const bool v208 = !v207;
@@ -425,7 +425,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v212 = x14;
         const ulong v213 = (ulong)v196;
         const ulong v214 = v213 * 4ul;
-        const uint v215 = (uint)v214;
+        const ulong v215 = v214;
         x15 = 0.0f;
         if (v208) {
             const float v218 = *(__local float *)(group + v215);
@@ -445,7 +445,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v229) {
         const ulong v231 = (ulong)v14;
         const ulong v233 = v231 * 4ul;
-        const uint v234 = (uint)v233;
+        const ulong v234 = v233;
         x16 = 0.0f;
         const bool v237 = x4;
         const bool v238 = !v237;
@@ -456,7 +456,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v242 = x16;
         const ulong v243 = (ulong)v226;
         const ulong v244 = v243 * 4ul;
-        const uint v245 = (uint)v244;
+        const ulong v245 = v244;
         x17 = 0.0f;
         if (v238) {
             const float v248 = *(__local float *)(group + v245);
@@ -476,7 +476,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v258) {
         const ulong v260 = (ulong)v14;
         const ulong v262 = v260 * 4ul;
-        const uint v263 = (uint)v262;
+        const ulong v263 = v262;
         x18 = 0.0f;
         const bool v266 = x4;
         const bool v267 = !v266;
@@ -487,7 +487,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v271 = x18;
         const ulong v272 = (ulong)v255;
         const ulong v273 = v272 * 4ul;
-        const uint v274 = (uint)v273;
+        const ulong v274 = v273;
         x19 = 0.0f;
         if (v267) {
             const float v277 = *(__local float *)(group + v274);
@@ -507,7 +507,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v287) {
         const ulong v289 = (ulong)v14;
         const ulong v291 = v289 * 4ul;
-        const uint v292 = (uint)v291;
+        const ulong v292 = v291;
         x20 = 0.0f;
         const bool v295 = x4;
         const bool v296 = !v295;
@@ -518,7 +518,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
         const float v300 = x20;
         const ulong v301 = (ulong)v284;
         const ulong v302 = v301 * 4ul;
-        const uint v303 = (uint)v302;
+        const ulong v303 = v302;
         x21 = 0.0f;
         if (v296) {
             const float v306 = *(__local float *)(group + v303);
@@ -539,7 +539,7 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     if (v316) {
         const ulong v318 = (ulong)v14;
         const ulong v320 = v318 * 4ul;
-        const uint v321 = (uint)v320;
+        const ulong v321 = v320;
         const float v322 = *(__local float *)(group + v321);
         const ulong v323 = v55 * 4ul;
         *(__global float *)(s1 + v323) = v322;

@@ -97,16 +97,17 @@ static kir_value *in_launch(device *d, kir_builder *b) {
 
 /* Lanes that the dispatch has too many of. */
 static void stop_surplus(device *d, kir_builder *b) {
-    kir_value *inside;
+    const kir_device_options *o = d->options;
+    bool rest = o->fold > 1 && !o->alone; /* the last invocation of a block has fewer lanes */
+    kir_value *inside = NULL;
     if (!d->block) {
         inside = kir_binary(b, KIR_CMP_ULT, device_order(d, b), device_field32(d, b, KIR_FIELD_COUNT, 0));
-    } else if (!d->options->whole_blocks || d->options->fold > 1) {
-        inside = d->options->whole_blocks ? NULL : in_launch(d, b);
-        kir_value *own = d->options->fold > 1 ? kir_binary(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
-        inside = inside && own ? kir_binary(b, KIR_AND, inside, own) : inside ? inside : own;
     } else {
-        return;
+        if (!o->whole_blocks) inside = in_launch(d, b);
+        kir_value *own = rest ? kir_binary(b, KIR_CMP_ULT, device_linear(d, b), device_block_lanes(d, b)) : NULL;
+        inside = inside && own ? kir_binary(b, KIR_AND, inside, own) : inside ? inside : own;
     }
+    if (!inside) return;
     kir_value *surplus = kir_if_begin(b, kir_not(b, inside));
     device_stop_lane(d, b);
     kir_if_end(b, surplus);
