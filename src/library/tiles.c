@@ -18,7 +18,8 @@ const library_tile_info *library_tile_get(library_tile tile) { return &INFOS[til
 
 library_tiles library_tiles_of(library_tile_kind kind) {
     library_tiles tiles;
-    for (int i = 0; i < LIBRARY_TILE_COUNT; i++) tiles.sizes[i] = INFOS[i].preset[kind];
+    for (int i = 0; i < LIBRARY_TILE_COUNT; i++)
+        tiles.sizes[i] = INFOS[i].preset[kind] ? INFOS[i].preset[kind] : INFOS[i].preset[LIBRARY_TILES_DEVICE];
     return tiles;
 }
 

@@ -18,6 +18,7 @@ typedef enum library_tile_kind {
     LIBRARY_TILES_BASELINE, /* CPU levels */
     LIBRARY_TILES_V3,
     LIBRARY_TILES_V4,
+    LIBRARY_TILES_LANES_ON_CPU, /* devices on the CPU, whose compilers make vectors of what one lane does */
     LIBRARY_TILES_KINDS
 } library_tile_kind;
 
@@ -29,7 +30,7 @@ enum { LIBRARY_MOST_TRIES = 8, LIBRARY_MOST_WORKS = 3 };
 typedef struct library_tile_info {
     const char *name, *about;
     uint16_t least, most;
-    uint16_t preset[LIBRARY_TILES_KINDS];
+    uint16_t preset[LIBRARY_TILES_KINDS];      /* 0: that of a device */
     uint16_t tries[LIBRARY_MOST_TRIES + 1];    /* 0 behind the last */
     const char *works[LIBRARY_MOST_WORKS + 1]; /* NULL behind the last */
 } library_tile_info;

@@ -98,7 +98,7 @@ static void ranges(plan_call *call) {
 
 /* Sizes of tiles: no bit depends on them. */
 typedef struct tile {
-    uint32_t rows, columns, panel_rows;
+    uint32_t rows, columns, panel_rows, depth, lane_columns;
 } tile;
 
 /* The smaller size where that leaves an eighth of the places less without an element. */
@@ -115,7 +115,9 @@ static tile tile_of(const plan_expansion *x, const plan_product *p) {
              narrow = plan_tile(x, wide ? LIBRARY_TILE_GEMM_NARROW_F64 : LIBRARY_TILE_GEMM_NARROW);
     return (tile){.rows = p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m),
                   .columns = fitting(columns, narrow, p->n),
-                  .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS)};
+                  .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS),
+                  .depth = plan_tile(x, LIBRARY_TILE_GEMM_DEPTH),
+                  .lane_columns = (plan_tile(x, LIBRARY_TILE_GEMM_LANE_COLUMNS) + wide) / (1u + wide)};
 }
 
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
@@ -143,21 +145,61 @@ static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint6
     p->b_batch = panel_batch;
 }
 
-void plan_expand_product(plan_expansion *x, plan_product p) {
-    if (p.m == 0 || p.n == 0 || p.batch == 0) return;
-    tile t = tile_of(x, &p);
-    uint64_t panel = t.columns;
-    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, &t, &p, &panel);
+/* Groups of the program `block`: lanes, the most steps of k in shared memory at a time, and bytes of that. */
+enum { LANES_X = 8, LANES_Y = 8, MOST_DEPTH = 16, MOST_SHARED = 32768 };
+
+/* Bytes of shared memory of a group. */
+static uint32_t shared_of(const tile *t, uint32_t size) {
+    return 2 * t->depth * (t->rows * LANES_Y + 4 + t->lane_columns * LANES_X) * size;
+}
+
+/* A group's tile, of which a small product fills more than half; depth 0: it keeps nothing. */
+static tile group_tile(const plan_product *p, tile t, uint32_t size) {
+    while (t.rows > 1 && t.rows / 2 * LANES_Y >= p->m) t.rows /= 2;
+    while (t.lane_columns > 1 && t.lane_columns / 2 * LANES_X >= p->n) t.lane_columns /= 2;
+    t.depth = t.depth < MOST_DEPTH ? 0 : MOST_DEPTH;
+    while (t.depth && shared_of(&t, size) > MOST_SHARED) t.depth = t.depth > LANES_X ? t.depth / 2 : 0;
+    return t;
+}
+
+/* In groups that share what they read. */
+static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const plan_product *p) {
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_BLOCK, (hg_type)p->type, HG_OP_MOV,
+                                           (int32_t[]){p->result, p->factors, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
+                                                       (int32_t)t->depth, (int32_t)size, p->a_column != 1, p->b_column != 1, p->has_bias},
+                                           p->has_bias ? 4 : 3, 13);
+    plan_part parts[4] = {p->a, p->b, p->c, p->bias};
+    x->work = plan_times(plan_times(p->m, p->n), plan_times(p->k, p->batch));
+    uint64_t grid[3] = {(p->n - 1) / (t->lane_columns * LANES_X) + 1, (p->m - 1) / (t->rows * LANES_Y) + 1, p->batch};
+    plan_expand_grid(x, &key, grid, (uint32_t[]){LANES_X, LANES_Y, 1}, shared_of(t, size), parts,
+                     (uint64_t[]){p->m, p->n, p->k, p->a_row, p->a_column, p->a_batch, p->b_row, p->b_column, p->b_batch, p->c_row,
+                                  p->c_batch, p->alpha, p->beta});
+}
+
+/* Each lane for itself; b is read in panels where that pays. */
+static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
+    uint64_t panel = t->columns;
+    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, t, &p, &panel);
     plan_kernel_key key = plan_library_key(
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
-        (int32_t[]){p.result, p.factors, (int32_t)t.rows, (int32_t)t.columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
+        (int32_t[]){p.result, p.factors, (int32_t)t->rows, (int32_t)t->columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
     plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
     plan_fuse(x, &key, parts, plan_times(plan_times(p.m, p.n), p.batch));
     x->work = plan_times(plan_times(p.m, p.n), plan_times(p.k, p.batch));
-    uint64_t grid[3] = {(p.m - 1) / t.rows + 1, (p.n - 1) / t.columns + 1, p.batch};
+    uint64_t grid[3] = {(p.m - 1) / t->rows + 1, (p.n - 1) / t->columns + 1, p.batch};
     plan_expand_grid(
-        x, &key, grid, (uint32_t[]){t.columns, 1, 1}, 0, parts,
+        x, &key, grid, (uint32_t[]){t->columns, 1, 1}, 0, parts,
         (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
+}
+
+void plan_expand_product(plan_expansion *x, plan_product p) {
+    uint32_t size = (uint32_t)hg_type_size_bytes(library_sum_type((hg_type)p.type));
+    if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+    tile t = tile_of(x, &p), group = group_tile(&p, t, size);
+    if (group.depth && p.fn == HG_OP_MOV && !x->fused) /* what is done to an element is too long for all of a lane's */
+        expand_block(x, &group, size, &p);
+    else
+        expand_tile(x, &t, p);
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {

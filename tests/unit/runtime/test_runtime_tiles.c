@@ -138,8 +138,10 @@ static void random_settings(uint32_t threads, const char *jit, uint32_t settings
 static void table(void) {
     for (int i = 0; i < LIBRARY_TILE_COUNT; i++) {
         const library_tile_info *info = library_tile_get((library_tile)i);
-        for (int kind = 0; kind < LIBRARY_TILES_KINDS; kind++)
-            CHECK_MESSAGE(info->preset[kind] >= info->least && info->preset[kind] <= info->most, "preset of %s", info->name);
+        for (int kind = 0; kind < LIBRARY_TILES_KINDS; kind++) {
+            uint16_t size = library_tiles_of((library_tile_kind)kind).sizes[i];
+            CHECK_MESSAGE(size >= info->least && size <= info->most, "preset of %s", info->name);
+        }
         CHECK(info->works[0] && info->tries[0] && info->tries[1]);
         for (int k = 0; info->tries[k]; k++)
             CHECK_MESSAGE(info->tries[k] >= info->least && info->tries[k] <= info->most, "what is tried for %s", info->name);
