@@ -83,6 +83,13 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
     return number_array(b, f, &count, &s->ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
 }
 
+/* Whether a map is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
+ * less time than a pass over memory costs (docs/performance.md, maps around instructions). Beside a product or a convolution it is nothing. */
+static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_link *link) {
+    bool exact = link->fn >= HG_OP_COUNT || hg_op_get((hg_op)link->fn)->numbers == HG_NUMBERS_EXACT;
+    return b->caps->joins_steps && head->collective->loads && !exact;
+}
+
 /* Its arguments and memory stay: its expansion is made once. */
 static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t aside;
@@ -93,7 +100,8 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
     bool fits = n != 0 && (f->chain.count == 0 || (n == f->n && elements_without_gaps(&s->call.arrays[1]) == n));
     fits = fits && number_head(run, s, f);
-    for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(run->context->backend, s, f, i);
+    const hg_backend *b = run->context->backend;
+    for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain.links[i]);
     if (!fits) {
         *f = before;
         return false;
@@ -107,7 +115,9 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
 static bool add_behind(hg_run *run, const hg_bound_step *head, hg_bound_step *s, hg_chain_found *f) {
     hg_chain_found before = *f;
     if (!add_step(run, s, f, false)) return false;
-    if (leaves_inputs(run->context->backend, head, f, (uint8_t)(f->chain.count - 1))) return true;
+    const hg_backend *b = run->context->backend;
+    uint8_t last = (uint8_t)(f->chain.count - 1);
+    if (leaves_inputs(b, head, f, last) && !is_long(b, head, &f->chain.links[last])) return true;
     *f = before;
     return false;
 }

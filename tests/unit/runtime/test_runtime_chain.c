@@ -375,7 +375,8 @@ static void test_head(chain_test *t, const head_case *c) {
         if (i) CHECK_MESSAGE(memcmp(alone, fused, sizeof alone) == 0, "%s: other bits in launch %d", c->text, i);
     }
     uint64_t front = t->in_front, behind = t->behind;
-    CHECK_U64(count_joined(t, binding), c->loads ? 3 : 2);
+    uint64_t joined = c->loads && !t->b->caps->joins_steps ? 3 : 2; /* else a function beside a norm is done alone */
+    CHECK_U64(count_joined(t, binding), joined);
     CHECK_MESSAGE(t->in_front == front + c->loads && t->behind == behind + 1, "%s: %d in front, %d behind", c->text,
                   (int)(t->in_front - front), (int)(t->behind - behind));
     hg_binding_destroy(binding);
@@ -411,8 +412,8 @@ static void test_heads(chain_test *t) {
          true},
         {"softmax.f32 output=y, input=x, n=320, rows=3", true},
     };
-    enum { ON_DEVICES = 2 /* whose compilers are slow */ };
-    size_t count = t->threads ? sizeof CASES / sizeof *CASES : ON_DEVICES;
+    enum { ON_DEVICES = 2 /* whose compilers are slow; and the CPU in other orders of work */ };
+    size_t count = t->threads && !t->b->caps->asynchronous ? sizeof CASES / sizeof *CASES : ON_DEVICES;
     for (size_t i = 0; i < count && knows_places(t) && has_heads(t); i++) test_head(t, &CASES[i]);
 }
 
@@ -455,10 +456,9 @@ int main(int argc, char **argv) {
     test_imports(&t);
     test_rounds(&t);
     test_heads(&t);
-    t.in_front = t.behind = 0;
     for (uint64_t i = 0; i < count && test_failed < MOST_FAILURES; i++, t.seed++) run_seed(&t);
     CHECK_MESSAGE(count < 10 || t.joined > count, "%" PRIu64 " steps were done with others", t.joined);
-    CHECK_MESSAGE(count < 10 || !has_heads(&t) || (t.in_front && t.behind), "no maps were done by another instruction");
+    CHECK_MESSAGE(!has_heads(&t) || !knows_places(&t) || (t.in_front && t.behind), "no maps were done by another instruction");
     hg_backend_destroy(t.b);
     hg_backend_destroy(t.plain);
     return test_done();
