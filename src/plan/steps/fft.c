@@ -1,4 +1,4 @@
-/* fft: the library programs of fft.atlas. Lengths of powers of two are passes (Stockham) of radices that follow from the length alone; other
+/* fft: the library programs of fft.atlas. Lengths of powers of two are passes (Stockham) of radices that follow from length and type alone; other
  * lengths are convolutions by them (Bluestein). An even number of real ones is transformed as half as many complex ones, an odd one as as many.
  * Large batches go in pieces, so that what is between two passes stays in a cache; no bit depends on that. */
 #include "base/compat.h"
@@ -43,7 +43,7 @@ enum {
     MOST_BLOCKS = 64, /* of short transforms; each has its own memory */
     UNITS = 64,       /* butterflies of a lane in a block of a long transform */
     ELEMENTS = 256,   /* lanes of a block that does each element by itself */
-    MOST_PASSES = 16
+    MOST_PASSES = 24
 };
 
 typedef struct transform {
@@ -63,10 +63,11 @@ static plan_kernel_key program(const transform *t, library_id id, int32_t first,
     return plan_library_key(id, t->type, HG_OP_MOV, (int32_t[]){t->type == HG_TYPE_F64, first, second}, arrays, values);
 }
 
-/* Radices of the passes behind the first one, which is 16; returns how many. */
-static uint32_t find_radices(uint64_t n, uint32_t *radices) {
-    uint32_t bits = hg_ctz64(n / 16), count = 0;
-    for (uint32_t left = (bits + 3) / 4; left; left--) {
+/* Radices of the passes behind the first one, which is 16; returns how many. Of several launches, those of f64 are 8 at most: lanes have no
+ * registers for 16 complex numbers of it. */
+static uint32_t find_radices(const transform *t, uint32_t *radices) {
+    uint32_t bits = hg_ctz64(t->m / 16), count = 0, most = t->type == HG_TYPE_F64 && t->m > WHOLE ? 3 : 4;
+    for (uint32_t left = (bits + most - 1) / most; left; left--) {
         uint32_t of = (bits + left - 1) / left;
         radices[count++] = 1u << of;
         bits -= of;
@@ -137,14 +138,14 @@ static void expand_short(const transform *t, plan_part from, plan_part to, uint6
 }
 
 static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
-    uint32_t radices[MOST_PASSES] = {0}, passes = find_radices(t->m, radices);
+    uint32_t radices[MOST_PASSES] = {0}, passes = find_radices(t, radices);
     plan_kernel_key key = program(t, LIBRARY_FFT_WHOLE, (int32_t)radices[0], passes > 1 ? (int32_t)radices[1] : 0, 5, 3);
     plan_expand_grid(t->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){W, 1, 1}, 0, (plan_part[]){from, to, t->work, t->circle, t->rows},
                      (uint64_t[]){sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
 }
 
 static void expand_long(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
-    uint32_t radices[MOST_PASSES], left = find_radices(t->m, radices);
+    uint32_t radices[MOST_PASSES], left = find_radices(t, radices);
     uint64_t s = 16, per = least(t->m / (16 * W), W);
     plan_part at = left % 2 ? t->work : to;
     plan_kernel_key first = program(t, LIBRARY_FFT_FIRST, 0, 0, 4, 3);
