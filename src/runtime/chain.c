@@ -217,10 +217,10 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
 
-/* Whether the kernels that do maps have native code, where the device makes it: without, the instruction and its maps may have more of it alone. */
+/* Whether the kernels that do maps have native code, where the device does steps natively: without, the instruction and its maps may have more of it alone. */
 static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurry) {
     hg_better all = HG_BETTER_MADE;
-    for (uint32_t i = 0; i < c->joined.action_count && b->caps->improves; i++) {
+    for (uint32_t i = 0; i < c->joined.action_count && b->caps->joins_steps; i++) {
         if (!c->joined.expansion.actions.data[i].key.chain || !c->joined.actions[i].kernel) continue;
         hg_code_set *code = c->joined.actions[i].kernel->code;
         if (hurry) hg_code_hurry(code);

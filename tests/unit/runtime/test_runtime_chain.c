@@ -211,6 +211,12 @@ static bool same_memory(const chain_test *t, const outcome *o) {
     return true;
 }
 
+/* Whether an instruction does maps in this test: on a CPU that works in other orders nobody waits for native code. */
+static bool has_heads(const chain_test *t) {
+    const hg_device_caps *caps = t->b->caps;
+    return !caps->joins_steps || (caps->improves && !caps->asynchronous);
+}
+
 /* For native code of what is done together, made in the background. */
 static void wait_for_code(const hg_binding *binding) {
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
@@ -226,7 +232,7 @@ static void wait_for_code(const hg_binding *binding) {
 
 static void compare(chain_test *t, hg_binding *binding, hg_buffer x, const outcome *wanted) {
     for (int i = 0; i < LAUNCHES && test_failed < MOST_FAILURES; i++) {
-        if (i == LAUNCHES - 1 && t->seed % 16 == 0) wait_for_code(binding);
+        if (i == LAUNCHES - 1 && t->seed % 16 == 0 && has_heads(t)) wait_for_code(binding);
         CHECK_OK(hg_backend_copy_to_buffer(t->b, x, first, t->bytes));
         outcome o = outcome_of(hg_binding_launch(binding));
         CHECK_OK(hg_backend_copy_from_buffer(t->b, x, actual, t->bytes));
@@ -386,8 +392,6 @@ static void test_head(chain_test *t, const head_case *c) {
     CHECK_OK(hg_backend_free_buffer(t->b, y));
 }
 
-static bool has_heads(const chain_test *t) { return !t->b->caps->joins_steps || t->b->caps->improves; }
-
 static void test_heads(chain_test *t) {
 #define LINE(name, at) ", " name "=[x + " at "]"
 #define NORM LINE("gamma", "4096") LINE("beta", "4608")
@@ -447,10 +451,11 @@ static void test_rounds(chain_test *t) {
 int main(int argc, char **argv) {
     static chain_test t;
     const char *name = argc > 1 ? argv[1] : "cpu";
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 60;
     t.seed = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
     t.b = open_backend(name);
     CHECK_OK(hg_backend_create("cpu", 0, &t.plain));
+    enum { FEW = 24, MANY = 60 }; /* few where each kernel is compiled */
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : t.b->caps->joins_steps ? FEW : MANY;
     t.threads = strcmp(name, "cpu") == 0;
     test_which(&t);
     test_imports(&t);
