@@ -18,7 +18,7 @@ typedef enum library_tile_kind {
     LIBRARY_TILES_BASELINE, /* CPU levels */
     LIBRARY_TILES_V3,
     LIBRARY_TILES_V4,
-    LIBRARY_TILES_LANES_ON_CPU, /* devices on the CPU, whose compilers make vectors of what one lane does */
+    LIBRARY_TILES_SERIAL, /* devices that run lanes one after another, whose compilers make vectors of what a lane does */
     LIBRARY_TILES_KINDS
 } library_tile_kind;
 

@@ -163,7 +163,7 @@ static void fill_caps(const found_device *found, const char *extensions, const c
         caps->exact = true;
     caps->serial_groups = caps->on_cpu = d->host_memory;
     caps->can_import = d->host_memory;
-    caps->tile_kind = d->host_memory ? LIBRARY_TILES_LANES_ON_CPU : LIBRARY_TILES_DEVICE;
+    caps->tile_kind = d->host_memory ? LIBRARY_TILES_SERIAL : LIBRARY_TILES_DEVICE;
     caps->max_slots = MOST_SLOTS;
     caps->target.max_arenas = MOST_ARENAS;
     caps->target.bind_arenas = hg_pretends(pretend, "bind-arenas");

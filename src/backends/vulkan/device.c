@@ -205,7 +205,6 @@ static void fill_caps(const vk_facts *f, hg_device *d) {
     caps->flat_group = (uint32_t)least(caps->on_cpu ? 1024 : 128, caps->max_block_lanes);
     fill_identity(f, caps);
     d->no_fences = f->v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
-    caps->tile_kind = caps->on_cpu ? LIBRARY_TILES_LANES_ON_CPU : LIBRARY_TILES_DEVICE;
     if (f->v12.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
         caps->max_operations = SWIFTSHADER_MOST;
         caps->tile_kind = LIBRARY_TILES_BASELINE; /* the shortest programs */

@@ -98,7 +98,7 @@ static void ranges(plan_call *call) {
 
 /* Sizes of tiles: no bit depends on them. */
 typedef struct tile {
-    uint32_t rows, columns, panel_rows, depth, lane_columns;
+    uint32_t rows, columns, panel_rows, depth, steps, lane_columns;
 } tile;
 
 /* The smaller size where that leaves an eighth of the places less without an element. */
@@ -117,6 +117,7 @@ static tile tile_of(const plan_expansion *x, const plan_product *p) {
                   .columns = fitting(columns, narrow, p->n),
                   .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS),
                   .depth = plan_tile(x, LIBRARY_TILE_GEMM_DEPTH),
+                  .steps = plan_tile(x, LIBRARY_TILE_GEMM_STEPS),
                   .lane_columns = (plan_tile(x, LIBRARY_TILE_GEMM_LANE_COLUMNS) + wide) / (1u + wide)};
 }
 
@@ -166,7 +167,8 @@ static tile group_tile(const plan_product *p, tile t, uint32_t size) {
 static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const plan_product *p) {
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_BLOCK, (hg_type)p->type, HG_OP_MOV,
                                            (int32_t[]){p->result, p->factors, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
-                                                       (int32_t)t->depth, (int32_t)size, p->a_column != 1, p->b_column != 1, p->has_bias},
+                                                       (int32_t)t->depth, t->steps < MOST_DEPTH ? 2 : (int32_t)t->depth, (int32_t)size,
+                                                       p->a_column != 1, p->b_column != 1, p->has_bias},
                                            p->has_bias ? 4 : 3, 13);
     plan_part parts[4] = {p->a, p->b, p->c, p->bias};
     x->work = plan_times(plan_times(p->m, p->n), plan_times(p->k, p->batch));
