@@ -146,8 +146,9 @@ static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint6
     p->b_batch = panel_batch;
 }
 
-/* Groups of the program `block`: lanes, the most steps of k in shared memory at a time, and bytes of that. */
-enum { LANES_X = 8, LANES_Y = 8, MOST_DEPTH = 16, MOST_SHARED = 32768 };
+/* Groups of the program `block`: lanes, the most steps of k in shared memory at a time, bytes of that, and elements of c that a lane has
+ * registers for. */
+enum { LANES_X = 8, LANES_Y = 8, MOST_DEPTH = 16, MOST_SHARED = 32768, MOST_SUMS = 128 };
 
 /* Bytes of shared memory of a group. */
 static uint32_t shared_of(const tile *t, uint32_t size) {
@@ -156,7 +157,7 @@ static uint32_t shared_of(const tile *t, uint32_t size) {
 
 /* A group's tile, of which a small product fills more than half; depth 0: it keeps nothing. */
 static tile group_tile(const plan_product *p, tile t, uint32_t size) {
-    while (t.rows > 1 && t.rows / 2 * LANES_Y >= p->m) t.rows /= 2;
+    while (t.rows > 1 && (t.rows / 2 * LANES_Y >= p->m || t.rows * t.lane_columns > MOST_SUMS)) t.rows /= 2;
     while (t.lane_columns > 1 && t.lane_columns / 2 * LANES_X >= p->n) t.lane_columns /= 2;
     t.depth = t.depth < MOST_DEPTH ? 0 : MOST_DEPTH;
     while (t.depth && shared_of(&t, size) > MOST_SHARED) t.depth = t.depth > LANES_X ? t.depth / 2 : 0;
