@@ -15,32 +15,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whole-array instructions: those kernels of their expansions that are library programs. */
-static const char *const STEPS[] = {
-    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
-    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true",
-    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5",
-    "gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5, trans_b=true",
-    "gemm.f32 c=r1, a=r2, b=r3, m=2, n=r5, k=r5",
-    "gemm.f32 c=r1, a=r2, b=r3, m=2, n=8, k=r5",
-    "gemm.f32 c=r1, a=r2, b=r3, m=1, n=r5, k=r5",
-    "gemm.f32 c=r1, a=r2, b=r3, m=1, n=8, k=r5",
-    "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5",
-    "gemm.f64 c=r1, a=r2, b=r3, m=r5, n=8, k=r5",
-    "gemm.f64 c=r1, a=r2, b=r3, m=2, n=r5, k=r5",
-    "gemm.f64 c=r1, a=r2, b=r3, m=2, n=8, k=r5",
-    "gemm.f64 c=r1, a=r2, b=r3, m=1, n=r5, k=r5",
-    "gemm.f64 c=r1, a=r2, b=r3, m=1, n=8, k=r5",
-    "conv2d.f32 output=r1, input=r2, kernel=r3, batch=r5, in_channels=64, out_channels=64, height=56, width=56, kernel_h=3, kernel_w=3, "
-    "stride=(1, 1), padding=(1, 1)",
-    "attention.f32 output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=512, head_dim=64",
-    "attention.f32 output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=512, head_dim=64, causal=true",
-    "layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r4, n=r5, eps=0.001, rows=r5",
-    "group_norm.f32 output=r1, input=r2, gamma=r3, beta=r4, batch=1, channels=64, groups=32, spatial=3136, eps=0.001",
-    "fft.f32 output=r1, input=r2, n=1024, inverse=false, batch=16",
-    "fft.f32 output=r1, input=r2, n=256, inverse=false, batch=16",
-    "fft.f32 output=r1, input=r2, n=4096, inverse=false, batch=16",
-    "fft.f32 output=r1, input=r2, n=65536, inverse=false",
+/* Whole-array instructions: those kernels of their expansions that are library programs. instead: a compiler's code is faster where there is one
+ * (softmax, rotary embeddings and transforms take up to four times as long as C). */
+static const struct {
+    const char *instruction;
+    bool instead;
+} STEPS[] = {
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5, trans_b=true", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=2, n=r5, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=2, n=8, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=1, n=r5, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=1, n=8, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=r5, n=8, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=2, n=r5, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=2, n=8, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=1, n=r5, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=1, n=8, k=r5", false},
+    {"conv2d.f32 output=r1, input=r2, kernel=r3, batch=r5, in_channels=64, out_channels=64, height=56, width=56, kernel_h=3, kernel_w=3, "
+     "stride=(1, 1), padding=(1, 1)",
+     false},
+    {"attention.f32 output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=512, head_dim=64", false},
+    {"attention.f32 output=r1, query=r2, key=r3, value=r4, batch=1, heads=8, seq_len=512, head_dim=64, causal=true", false},
+    {"layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r4, n=r5, eps=0.001, rows=r5", false},
+    {"layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r4, n=128, eps=0.001, rows=r5", false},
+    {"group_norm.f32 output=r1, input=r2, gamma=r3, beta=r4, batch=1, channels=64, groups=32, spatial=3136, eps=0.001", false},
+    {"softmax.f32 output=r1, input=r2, n=r5, rows=r5", true},
+    {"softmax.f32 output=r1, input=r2, n=128, rows=r5", true},
+    {"rope.f32 output=r1, input=r2, freqs=r3, batch=1, seq_len=r5, heads=8, head_dim=64", true},
+    {"fft.f32 output=r1, input=r2, n=64, inverse=false, batch=16", true},
+    {"fft.f32 output=r1, input=r2, n=1024, inverse=false, batch=16", true},
+    {"fft.f32 output=r1, input=r2, n=256, inverse=false, batch=16", true},
+    {"fft.f32 output=r1, input=r2, n=4096, inverse=false, batch=16", true},
+    {"fft.f32 output=r1, input=r2, n=65536, inverse=false", true},
 };
 
 enum { MOST_OF_STEP = 8, MOST = HG_OPERATOR_COUNT + MOST_OF_STEP * (int)(sizeof STEPS / sizeof *STEPS) };
@@ -66,6 +76,7 @@ typedef struct made {
     vec_kernel *form;
     hg_text text; /* of its kernel, without names */
     const struct made *same;
+    bool instead; /* of a compiler */
     char name[64];
 } made;
 
@@ -148,7 +159,7 @@ static bool is_new(const kir_module *m) {
     return true;
 }
 
-static hg_status make_kernel(const plan_kernel_key *key) {
+static hg_status make_kernel(const plan_kernel_key *key, bool instead) {
     made *m = &all[count];
     kir_caps caps;
     vec_caps(&caps);
@@ -159,12 +170,13 @@ static hg_status make_kernel(const plan_kernel_key *key) {
         return HG_OK;
     }
     m->program = module->program; /* the module stays */
+    m->instead = instead;
     HG_TRY(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, module, &m->low));
     HG_TRY(form_of(m));
     return keep(m);
 }
 
-static hg_status make_step(const char *instruction) {
+static hg_status make_step(const char *instruction, bool instead) {
     char text[1024];
     hg_program *program = NULL;
     hg_cfg *cfg = NULL;
@@ -185,7 +197,7 @@ static hg_status make_step(const char *instruction) {
     if (problem.found) return hg_fail(HG_ERROR_INTERNAL, "%s: %s", instruction, problem.message);
     hg_status status = HG_OK;
     for (uint64_t i = 0; i < x.actions.count && status == HG_OK; i++)
-        if (x.actions.data[i].kind == PLAN_LAUNCH) status = make_kernel(&x.actions.data[i].key);
+        if (x.actions.data[i].kind == PLAN_LAUNCH) status = make_kernel(&x.actions.data[i].key, instead);
     plan_expansion_free(&x);
     return status; /* the rest ends with the process */
 }
@@ -193,8 +205,9 @@ static hg_status make_step(const char *instruction) {
 static void add_row(hg_text *out, const made *m) {
     hg_text_addf(out, "    {{");
     for (int i = 0; i < 32; i++) hg_text_addf(out, i ? ", %u" : "%u", (unsigned)m->program->hash[i]);
-    hg_text_addf(out, "}, %u, %u, %s, %s, %s},\n", (unsigned)m->low->inputs.count, (unsigned)m->low->slots.count,
-                 m->form->blocks ? "true" : "false", m->low->unchecked ? "true" : "false", m->same ? m->same->name : m->name);
+    hg_text_addf(out, "}, %u, %u, %s, %s, %s, %s},\n", (unsigned)m->low->inputs.count, (unsigned)m->low->slots.count,
+                 m->form->blocks ? "true" : "false", m->low->unchecked ? "true" : "false", m->instead ? "true" : "false",
+                 m->same ? m->same->name : m->name);
 }
 
 static hg_status print(hg_text *out) {
@@ -230,7 +243,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; hg_operator_at(i) && status == HG_OK; i++)
         if (is_wanted(hg_operator_at(i)->operation)) status = make(hg_operator_at(i));
-    for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++) status = make_step(STEPS[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++) status = make_step(STEPS[i].instruction, STEPS[i].instead);
     if (status == HG_OK) status = print(&out);
     FILE *f = status == HG_OK ? fopen(argv[2], "w") : NULL;
     bool good = f && fwrite(out.data, 1, out.length, f) == out.length;

@@ -36,7 +36,8 @@ from operation import Problem, lines_of  # noqa: E402
 OPERATIONS = {**products.OPERATIONS, **layers.OPERATIONS, **transforms.OPERATIONS}
 # Settings, and how many bytes that nothing may touch lie behind each array.
 WAYS = {"two threads": ({"HOLOGRAM_NUM_THREADS": "2"}, 0), "one thread": ({"HOLOGRAM_NUM_THREADS": "1"}, 4096),
-        "interpreted": ({"HOLOGRAM_NUM_THREADS": "2", "HOLOGRAM_JIT": "off"}, 4096), "native code": ({"HOLOGRAM_NUM_THREADS": "1", "HOLOGRAM_JIT": "on"}, 64)}
+        "interpreted": ({"HOLOGRAM_NUM_THREADS": "2", "HOLOGRAM_JIT": "off"}, 4096), "native code": ({"HOLOGRAM_NUM_THREADS": "1", "HOLOGRAM_JIT": "on"}, 64),
+        "carried code": ({"HOLOGRAM_NUM_THREADS": "2", "HOLOGRAM_PRETEND": "no-compiler"}, 64)}
 WAYS = {way: ({**settings, "HOLOGRAM_DETERMINISTIC": "true"}, guard) for way, (settings, guard) in WAYS.items()}
 # Through a vendor's library where it can do the operation, whatever was measured: within the bound, with bits of its own.
 LOOSE = {"native steps": ({"HOLOGRAM_NATIVE": "on", "HOLOGRAM_NUM_THREADS": "2"}, 4096), "native steps, one thread": ({"HOLOGRAM_NATIVE": "on", "HOLOGRAM_NUM_THREADS": "1"}, 64)}

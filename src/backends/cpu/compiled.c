@@ -31,6 +31,8 @@ bool cpu_compiled_possible(void) {
 #endif
 }
 
+bool cpu_compiled_likely(void) { return cpu_compiled_possible() && (cpu_compiler_in_use || cpu_module_there()); }
+
 bool cpu_compiled_has_dot4(tile_level level) {
 #if defined(__x86_64__)
     return level == TILE_LEVEL_V4 && !cpu_compiler_in_use && hg_cpu_supports("avx512vnni");

@@ -28,6 +28,7 @@ void cpu_compiled_close(cpu_compiled *compiled);
 
 /* Whether native code can be run here, as far as that is known without opening anything. */
 bool cpu_compiled_possible(void);
+bool cpu_compiled_likely(void); /* and the compiler is there, as far as that can be told without opening it */
 /* Whether kernels may have DOT4_S and DOT4_U: the CPU has AVX-512 VNNI, and the compiler is LLVM. */
 bool cpu_compiled_has_dot4(tile_level level);
 /* Gives the interpreter's kernel native code. From any thread. HG_ERROR_WOULD_BLOCK: it is not in the cache, and `compile` is false.

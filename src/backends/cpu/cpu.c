@@ -19,7 +19,8 @@ struct hg_device {
     tile_options options;
     bool expands; /* pretends to do no whole-array step itself */
     cpu_compiled compiled;
-    bool carries; /* kernels get the native code that the library has */
+    bool carries;  /* kernels get the native code that the library has */
+    bool compiler; /* but what a compiler makes faster */
     cpu_native *native;
 };
 struct hg_driver_arena {
@@ -110,8 +111,9 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
         d->caps.tiers[1].by_aliases = true;
         d->caps.tiers[1].from_launch = at_once ? 0 : 2;
     }
-    if (d->caps.tier_count == 1 && !poor && !options->check_races) d->caps.improves = when;
+    if (d->caps.tier_count == 1 && !poor && !options->check_races && !hg_pretends(options->pretend, "no-compiler")) d->caps.improves = when;
     d->carries = d->caps.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
+    d->compiler = d->caps.improves && cpu_compiled_likely();
     if (d->caps.improves) {
         vec_caps(&d->caps.better);
         d->caps.dot4 = d->caps.better.dot4 = cpu_compiled_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
@@ -487,7 +489,7 @@ static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_modul
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, &options, &k->code);
-    if (status == HG_OK && device->carries) cpu_precompiled_attach(options.level, module, k->code);
+    if (status == HG_OK && device->carries) cpu_precompiled_attach(options.level, module, device->compiler, k->code);
     if (status != HG_OK) {
         tile_kernel_destroy(k->code);
         hg_free(k);

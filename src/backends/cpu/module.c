@@ -72,6 +72,15 @@ bool cpu_module_possible(void) {
     return possible;
 }
 
+bool cpu_module_there(void) {
+    char path[PATH_BYTES];
+    struct stat info;
+    lock();
+    bool tried = module.tried, open = module.table != NULL;
+    hg_mutex_unlock(&module.lock);
+    return tried ? open : find_file(path, &info);
+}
+
 /* ---- opening ---- */
 
 /* Threads inside are waited for before what the module and its libraries have registered for the process's end runs. */
@@ -149,6 +158,7 @@ void cpu_module_leave(void) {
 #else
 
 bool cpu_module_possible(void) { return false; }
+bool cpu_module_there(void) { return false; }
 const hg_jit_table *cpu_module_open(char reason[256]) {
     snprintf(reason, 256, "not on this machine: native code of kernels is for x86-64 on Linux");
     return NULL;

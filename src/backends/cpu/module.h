@@ -8,6 +8,8 @@
 
 /* False: it was looked for and cannot be used. Opens nothing. */
 bool cpu_module_possible(void);
+/* It is open, or was not tried yet and its file is there. Opens nothing. */
+bool cpu_module_there(void);
 /* Opened when first asked for, and never closed. NULL with the reason, and what to install. */
 const hg_jit_table *cpu_module_open(char reason[256]);
 /* A text that is another one for another module; without opening it where its file is known. */
