@@ -211,10 +211,11 @@ static bool same_memory(const chain_test *t, const outcome *o) {
     return true;
 }
 
-/* Whether an instruction does maps in this test: on a CPU that works in other orders nobody waits for native code. */
+/* Whether an instruction does maps in this test: on a CPU that works in other orders nobody waits for native code, and without a compiler there is none. */
 static bool has_heads(const chain_test *t) {
     const hg_device_caps *caps = t->b->caps;
-    return !caps->joins_steps || (caps->improves && !caps->asynchronous);
+    char by[256];
+    return !caps->joins_steps || (caps->improves && !caps->asynchronous && t->b->driver->improves_by(by));
 }
 
 /* For native code of what is done together, made in the background. */
