@@ -379,7 +379,6 @@ static bool is_quiet(const kir_value *v) {
     case KIR_ATOMIC:
     case KIR_CHECK:
     case KIR_FAULT_IF:
-    case KIR_BARRIER:
     case KIR_BLOCK:
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: return false;

@@ -38,6 +38,8 @@ struct tile_prepared {
     bool shared;       /* threads share the lanes of the one call; its operands have so many bytes a lane, in order d, a, b, c: */
     uint8_t step[4];
     uint64_t cells[3]; /* of a longer launch: operands that are one for all lanes */
+    void *kept;        /* what native code of blocks keeps from barrier to barrier, where it has much of it */
+    uint64_t kept_bytes;
     tile_call calls[]; /* and behind them what `launch` points to: slots, inputs */
 };
 
@@ -424,26 +426,45 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     return p;
 }
 
+static void *keep_for_blocks(hgv_launch *launch, uint64_t bytes) {
+    tile_prepared *p = launch->user;
+    if (bytes > p->kept_bytes) {
+        hg_free_aligned(p->kept);
+        p->kept = bytes <= SIZE_MAX ? hg_alloc_aligned((size_t)bytes, 64) : NULL;
+        p->kept_bytes = p->kept ? bytes : 0;
+    }
+    if (!p->kept) launch->stopped = true;
+    return p->kept;
+}
+
+static bool always(hgv_launch *launch) {
+    launch->fuel = TILE_FUEL;
+    return true;
+}
+
 /* Native code that knows nothing but slots and always ends, on one thread. */
 static tile_prepared *prepare_quiet(const tile_kernel *k, const tile_launch *launch) {
     size_t slots = k->memory_count * sizeof(hgv_memory), inputs = k->input_count * sizeof(uint64_t);
     tile_run_state state;
-    if (tile_run_is_large(k, launch->lanes, launch->work)) return NULL; /* it looks at the time between blocks */
     tile_run_begin(&state, k, launch);
+    bool alone = k->block_mode && launch->lanes <= state.block_lanes;
+    if (!alone && tile_run_is_large(k, launch->lanes, launch->work)) return NULL; /* it looks at the time between blocks */
     if (!tile_native_fits(&state, tile_native_of(k))) return NULL;
     tile_prepared *p = keep(NULL, 0, k->options.poor, NULL, slots + inputs);
     if (!p) return NULL;
     p->kernel = k;
     p->native = &k->native;
     tile_native_launch(&state, NULL, &p->launch);
+    p->launch.user = p;
+    p->launch.memory = keep_for_blocks;
+    p->launch.go_on = always;
     keep_arguments(p, (uint8_t *)p->calls);
     return p;
 }
 
-tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
+static tile_prepared *prepare_calls(const tile_kernel *k, const tile_launch *launch) {
     tile_run_state state;
-    if (launch->lanes && (k->block_mode || k->has_loop) && k->quiet && tile_native_of(k)) return prepare_quiet(k, launch);
-    if (!launch->lanes || launch->lanes > INT32_MAX || k->block_mode || k->has_loop) return NULL;
+    if (launch->lanes > INT32_MAX || k->block_mode || k->has_loop) return NULL;
     bool large = launch->max_threads != 1 && tile_run_is_large(k, launch->lanes, launch->work);
     bool wide = launch->lanes > k->width && (launch->lanes > MOST_LANES || large);
     uint32_t width = launch->lanes == 1 ? 1 : wide ? k->width : (uint32_t)(launch->lanes + 7) / 8 * 8;
@@ -462,6 +483,11 @@ tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
     }
     hg_free(r);
     return p;
+}
+
+tile_prepared *tile_prepare(const tile_kernel *k, const tile_launch *launch) {
+    tile_prepared *p = launch->lanes ? prepare_calls(k, launch) : NULL;
+    return p || !launch->lanes || !k->quiet || !tile_native_of(k) ? p : prepare_quiet(k, launch);
 }
 
 /* ---- a map ---- */
@@ -514,10 +540,15 @@ static void run_lanes(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     fp_leave(fp);
 }
 
-void tile_prepared_run(tile_prepared *p) {
+HG_NOINLINE static hg_status stopped(tile_prepared *p) {
+    p->launch.stopped = false;
+    return hg_fail_memory();
+}
+
+hg_status tile_prepared_run(tile_prepared *p) {
     if (HG_UNLIKELY(p->shared)) {
         hg_thread_pool_run(hg_thread_pool_global(), p->calls->n, CHUNK, run_lanes, p);
-        return;
+        return HG_OK;
     }
     const tile_native *native = hg_atomic_load(p->native, HG_ACQUIRE);
     fp_state fp = fp_enter(p->poor);
@@ -529,10 +560,12 @@ void tile_prepared_run(tile_prepared *p) {
         if (HG_UNLIKELY((p->until_told -= p->work) < 0)) tell(p);
     }
     fp_leave(fp);
+    return HG_UNLIKELY(p->launch.stopped) ? stopped(p) : HG_OK;
 }
 
 void tile_prepared_destroy(tile_prepared *p) {
     if (!p) return;
     tile_frame_free(p->frame);
+    hg_free_aligned(p->kept);
     hg_free(p);
 }

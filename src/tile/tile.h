@@ -147,14 +147,15 @@ typedef struct tile_launch {
 hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) HG_NODISCARD;
 
 /* Work that is a list of handlers on known addresses: a launch of one tile of a kernel without loops whose branches do not depend on memory and whose accesses are all within
- * bounds, or a map. It cannot fault and takes no memory. What it does is what tile_run and tile_map do; whatever is not such work
- * gives NULL, and so does want of memory. */
+ * bounds; native code of a kernel that always ends and reads and writes nothing but slots; or a map. It cannot fault. What it does is what
+ * tile_run and tile_map do; whatever is not such work gives NULL, and so does want of memory. */
 typedef struct tile_prepared tile_prepared;
 /* The kernel and the memory of the slots stay until the end; nothing else of the launch does. */
 tile_prepared *tile_prepare(const tile_kernel *kernel, const tile_launch *launch);
 tile_prepared *tile_map_prepare(const tile_options *options, uint16_t fn, hg_type type, uint64_t n, uint8_t *out, const uint8_t *const *in,
                                 uint8_t nin);
-void tile_prepared_run(tile_prepared *prepared); /* by one thread at a time */
+/* By one thread at a time. HG_ERROR_OUT_OF_MEMORY: of what lanes of large blocks keep from barrier to barrier. */
+hg_status tile_prepared_run(tile_prepared *prepared) HG_NODISCARD;
 void tile_prepared_destroy(tile_prepared *prepared);
 
 /* Whole-array steps straight on memory, the same handlers (bits equal to lane programs). fn: hg_op or KIR_FN_*; type: hg_type.

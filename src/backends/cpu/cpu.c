@@ -329,10 +329,7 @@ static tile_prepared *prepare_launch(const hg_driver_launch *l) {
     return tile_prepare(l->kernel->code, &launch);
 }
 
-static hg_status run_prepared(hg_driver_prepared *self) {
-    tile_prepared_run(((cpu_prepared *)self)->work);
-    return HG_OK;
-}
+static hg_status run_prepared(hg_driver_prepared *self) { return tile_prepared_run(((cpu_prepared *)self)->work); }
 
 static void prepared_destroy(hg_driver_prepared *prepared) {
     cpu_prepared *p = (cpu_prepared *)prepared;

@@ -27,7 +27,7 @@ static struct {
     char name[64];
     uint8_t *bytes;
     uint64_t size;
-} memo[16];
+} memo[24];
 static uint32_t memo_count;
 static _Atomic int compilations, gate_closed, inside, result_wanted;
 enum { ALL_WELL, REFUSE, NO_MEMORY, GARBAGE, CUT };
@@ -179,6 +179,48 @@ static void at_once(void) {
     CHECK(!is_native(&one) && compilations == 2);
     unbind(&one);
     hg_backend_destroy(b);
+}
+
+/* A transform whose lanes meet at a barrier, and one whose lanes do not: their launches are made ready, and give the interpreter's bits. */
+static void transforms(void) {
+    enum { MOST = 2 * 256 };
+    static const char *const texts[] = {".atlas 1\n.program t\n.param x buffer f32 in [512]\n.param y buffer f32 out [512]\n fft.f32 "
+                                        "output=y, input=x, n=256, inverse=false\n",
+                                        ".atlas 1\n.program t\n.param x buffer f32 in [32]\n.param y buffer f32 out [32]\n fft.f32 "
+                                        "output=y, input=x, n=16, inverse=false\n"};
+    for (int which = 0; which < 2; which++) {
+        float in[MOST], out[2][MOST] = {{0}};
+        uint64_t bytes = which ? 32 * sizeof *in : sizeof in;
+        for (int way = 0; way < 2; way++) {
+            hg_backend *b = open_native(way ? "on" : "off", "off");
+            hg_buffer x = {0}, y = {0};
+            hg_program *program = assemble(texts[which]);
+            hg_executable *e = NULL;
+            hg_binding *binding = NULL;
+            hg_params *params = hg_params_create();
+            CHECK_OK(hg_backend_allocate_buffer(b, bytes, &x));
+            CHECK_OK(hg_backend_allocate_buffer(b, bytes, &y));
+            CHECK_OK(hg_params_set_buffer(params, "x", x));
+            CHECK_OK(hg_params_set_buffer(params, "y", y));
+            CHECK_OK(hg_executable_create(b, program, &e));
+            CHECK_OK(hg_binding_create(e, NULL, params, &binding));
+            for (int i = 0; i < 10; i++) {
+                for (int k = 0; k < MOST; k++) in[k] = (float)((k * 37 + i * 11) % 101) - 50;
+                CHECK_OK(hg_buffer_write(b, x, 0, in, bytes));
+                CHECK_OK(hg_binding_launch(binding));
+            }
+            CHECK(way == 0 || binding->prepared_count == 1);
+            CHECK_OK(hg_buffer_read(b, y, 0, out[way], bytes));
+            hg_binding_destroy(binding);
+            hg_executable_destroy(e);
+            hg_program_release(program);
+            hg_params_destroy(params);
+            CHECK_OK(hg_backend_free_buffer(b, x));
+            CHECK_OK(hg_backend_free_buffer(b, y));
+            hg_backend_destroy(b);
+        }
+        CHECK(memcmp(out[0], out[1], sizeof out[0]) == 0);
+    }
 }
 
 /* A loop that some lanes enter in its middle: in its first round only they count. */
@@ -554,6 +596,7 @@ int main(void) {
     cpu_compiler_in_use = &use;
     if (!mkdtemp(folder)) return 1;
     at_once();
+    transforms();
     entered_late();
     in_the_background();
     from_the_cache();
