@@ -69,9 +69,31 @@ static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const 
         uint8_t relation;
         const hg_range pair[2] = {f->arrays[out], head->ranges[i]};
         hg_alias_signature(b, pair, 2, &relation);
-        if (relation != HG_ALIAS_DISTINCT && !(i == 1 && out == f->chain.input && alone)) return false;
+        if (relation != HG_ALIAS_DISTINCT && !(i == f->made && out == f->chain.input && alone)) return false;
     }
     return true;
+}
+
+/* Whether the maps so far make this array of the head, of which the head's kernels load each element once. */
+static bool makes(const hg_backend *b, const hg_bound_step *s, const hg_chain_found *f, uint32_t array) {
+    bool made = false;
+    if (elements_without_gaps(&s->call.arrays[array]) != f->n) return false;
+    for (uint8_t i = 0; i < f->chain.count && !made; i++) {
+        uint8_t relation;
+        const hg_range pair[2] = {f->arrays[f->chain.links[i].out], s->ranges[array]};
+        hg_alias_signature(b, pair, 2, &relation);
+        made = relation == HG_ALIAS_IDENTICAL;
+    }
+    return made && (s->collective->loads || s->collective->packs(&s->call, &s->expansion, array));
+}
+
+/* Which of the head's arrays the maps in front make; where there are none, which they could make. 0: none of them. */
+static uint32_t find_made(const hg_backend *b, const hg_bound_step *s, const hg_chain_found *f) {
+    uint32_t i = s->collective->loads, end = s->collective->loads ? 2 : s->collective->packs ? s->call.array_count : 0;
+    if (f->chain.count == 0) return i;
+    for (i = 1; i < end; i++)
+        if (makes(b, s, f, i)) return i;
+    return 0;
 }
 
 /* The numbers of the head's arrays. */
@@ -79,7 +101,9 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
     const hg_backend *b = run->context->backend;
     uint32_t count = f->chain.arrays;
     uint8_t input = PLAN_NO_ARRAY, output;
-    if (s->collective->loads && !number_array(b, f, &count, &s->ranges[1], &input)) return false;
+    f->made = find_made(b, s, f);
+    if (f->chain.count && !f->made) return false;
+    if (f->made && !number_array(b, f, &count, &s->ranges[f->made], &input)) return false;
     return number_array(b, f, &count, &s->ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
 }
 
@@ -98,8 +122,7 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     s->placed = false;
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
-    bool fits = n != 0 && (f->chain.count == 0 || (n == f->n && elements_without_gaps(&s->call.arrays[1]) == n));
-    fits = fits && number_head(run, s, f);
+    bool fits = n != 0 && number_head(run, s, f);
     const hg_backend *b = run->context->backend;
     for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain.links[i]);
     if (!fits) {
@@ -145,7 +168,7 @@ static void find(hg_run *run, const plan_step *step, bool heads, hg_chain_found 
 }
 
 static bool same_found(const hg_chain_found *x, const hg_chain_found *y) {
-    return x->n == y->n && x->native == y->native && x->head == y->head && plan_chain_equal(&x->chain, &y->chain) &&
+    return x->n == y->n && x->native == y->native && x->head == y->head && x->made == y->made && plan_chain_equal(&x->chain, &y->chain) &&
            memcmp(x->arrays, y->arrays, x->chain.arrays * sizeof *x->arrays) == 0;
 }
 
@@ -203,6 +226,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     joined->expansion.dot4 = head->expansion.dot4;
     joined->expansion.rolled = head->expansion.rolled;
     joined->expansion.fused = &c->found.chain;
+    joined->expansion.made = c->found.made;
     joined->tables = head->tables;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;
@@ -235,7 +259,8 @@ static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c)
     hg_error kept = *hg_error_record();
     const plan_chain *chain = &c->found.chain;
     const hg_bound_step *head = &run->binding->steps[step - run->binding->executable->plan->steps.data + chain->front];
-    c->bytes = head->bytes + bytes_of(&c->found) - (chain->front ? head->ranges[1].size : 0); /* an input that is made is not loaded */
+    c->bytes = head->bytes + bytes_of(&c->found) -
+               (chain->front ? head->ranges[c->found.made].size : 0); /* an input that is made is not loaded */
     c->ready = chain->count && make_fused(run, step, c) == HG_OK;
     c->alone = !c->ready && chain->front == 0;
     c->headless = !c->ready;

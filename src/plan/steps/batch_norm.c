@@ -52,7 +52,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     for (uint32_t i = 0; norm && i < HG_COUNT_OF(PARAMETERS); i++) parts[count++] = plan_part_named(call, PARAMETERS[i]);
     if (!norm) parts[count++] = plan_part_named(call, "scale");
     parts[count] = plan_part_named(call, "output");
-    plan_fuse(x, &key, parts, plan_times(rows.count, rows.n));
+    plan_fuse(x, &key, parts, PLAN_IN_FRONT | PLAN_BEHIND);
     plan_expand_grid(x, &key, grid, (uint32_t[]){BLOCK, 1, 1}, 0, parts, values);
 }
 

@@ -33,7 +33,7 @@ static bool fuses(const plan_step *step) {
 
 static bool loads(const plan_step *step) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
-    return of && of->loads;
+    return of && (of->loads || of->packs);
 }
 
 /* Whether a step may be done with the one in front of it. */

@@ -40,6 +40,11 @@ static inline bool plan_chain_equal(const plan_chain *x, const plan_chain *y) {
     return true;
 }
 
+/* Whether some are on these sides of the instruction. */
+static inline bool plan_chain_has(const plan_chain *chain, uint8_t sides) {
+    return ((sides & PLAN_IN_FRONT) && chain->front) || ((sides & PLAN_BEHIND) && chain->front < chain->count);
+}
+
 /* Whether a call can be a link: a map that cannot fault, of elements that fit a register. */
 bool plan_chain_takes(const plan_call *call);
 /* Steps that stand behind each other with nothing between: sets plan_step.followers. */

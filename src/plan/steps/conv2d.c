@@ -268,8 +268,10 @@ static plan_part copy_planes(const plan_call *call, plan_expansion *x, const con
     plan_kernel_key key = plan_library_key(LIBRARY_CONV2D_PLANES, type, HG_OP_MOV,
                                            (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)lanes, c->columns.stride != 1, pairs}, 2,
                                            16);
+    plan_part parts[2 + PLAN_CHAIN_ARRAYS] = {plan_part_of(call, INPUT), head(planes, count * size)};
+    plan_fuse(x, &key, parts, PLAN_IN_FRONT);
     plan_expand_grid(x, &key, (uint64_t[]){rows / some + (rows % some != 0), pairs ? l->row_phases : phases, c->batch},
-                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, (plan_part[]){plan_part_of(call, INPUT), head(planes, count * size)},
+                     (uint32_t[]){(uint32_t)lanes, 1, 1}, 0, parts,
                      (uint64_t[]){c->in_channels, c->rows.size, c->columns.size, c->rows.before, c->columns.before, c->rows.stride,
                                   c->columns.stride, l->column_phases, part_of_one(l->column_phases), l->rows, part_of_one(l->rows),
                                   l->pitch, some, l->to_image * size, l->to_channel * size, l->to_phase * size});
@@ -328,7 +330,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_kernel_key key = plan_library_key(
         LIBRARY_CONV2D_TILE, type, call->fn,
         (int32_t[]){bytes_of(type), bytes_of(sum), (int32_t)in_tile, tile, has_taps, bias, call->fn != HG_OP_MOV}, (uint8_t)arrays, 16);
-    plan_fuse(x, &key, parts, plan_times(plan_times(c.batch, c.out_channels), image));
+    plan_fuse(x, &key, parts, PLAN_BEHIND);
     bool by_position = is_read_often(&c, &l);
     uint64_t across = (l.positions - 1) / in_tile + 1, down = (channels - 1) / (uint64_t)tile + 1;
     uint64_t plane = l.copied ? l.to_channel : image;
@@ -340,6 +342,21 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                   plane * c.in_channels * size, plane * in_group * size, image, image * c.out_channels, by_position});
 }
 
+/* Whether planes have a place for each element along a direction. */
+static bool covers(const axis *a, uint64_t places, uint64_t phases) {
+    return phases == a->stride && plan_times(places, a->stride) >= plus(a->size, a->before);
+}
+
+/* With a stride of columns lanes read and store far apart: that takes longer than a pass over the input. */
+static bool packs(const plan_call *call, const plan_expansion *x, uint32_t array) {
+    convolution c = read_call(call);
+    if (&call->arrays[array] != plan_array_of(call, INPUT)) return false;
+    merge_rows(&c);
+    if (c.columns.stride != 1) return false;
+    layout l = choose(&c, (hg_type)call->type, lanes_of(x, library_sum_type((hg_type)call->type)));
+    return l.copied && covers(&c.rows, l.rows, l.row_phases) && covers(&c.columns, l.pitch, l.column_phases);
+}
+
 static plan_cost cost(const plan_call *call) {
     convolution c = read_call(call);
     uint64_t steps = plan_times(plan_times(c.in_channels / c.groups, c.rows.kernel), c.columns.kernel);
@@ -348,4 +365,4 @@ static plan_cost cost(const plan_call *call) {
 }
 
 const plan_collective plan_collective_conv2d = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED, .fuses = true};
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED, .fuses = true, .packs = packs};

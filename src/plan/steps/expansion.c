@@ -23,7 +23,7 @@ void plan_expansion_free(plan_expansion *x) {
 
 bool plan_kernel_key_equal(const plan_kernel_key *x, const plan_kernel_key *y) {
     return x->make == y->make && x->fn == y->fn && x->type == y->type && x->arrays == y->arrays && x->values == y->values &&
-           x->choice == y->choice && x->shifted == y->shifted && x->program == y->program &&
+           x->choice == y->choice && x->shifted == y->shifted && x->program == y->program && x->sides == y->sides &&
            memcmp(x->constants, y->constants, sizeof x->constants) == 0 && plan_chain_equal(x->chain, y->chain);
 }
 

@@ -187,7 +187,7 @@ static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
         LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
         (int32_t[]){p.result, p.factors, (int32_t)t->rows, (int32_t)t->columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
     plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
-    plan_fuse(x, &key, parts, plan_times(plan_times(p.m, p.n), p.batch));
+    plan_fuse(x, &key, parts, PLAN_BEHIND);
     x->work = plan_times(plan_times(p.m, p.n), plan_times(p.k, p.batch));
     uint64_t grid[3] = {(p.m - 1) / t->rows + 1, (p.n - 1) / t->columns + 1, p.batch};
     plan_expand_grid(

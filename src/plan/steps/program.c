@@ -19,6 +19,7 @@ static const char *epilogue_of(uint16_t fn, hg_text *text) {
 /* The maps on one side of the program. */
 typedef struct maps_text {
     const plan_chain *chain;
+    uint8_t sides;                   /* that the program does */
     uint8_t made;                    /* the array whose element is in the register of that name; the others' are in e0, e1, … */
     bool known[PLAN_CHAIN_ARRAYS];   /* its element is in its register, */
     bool changed[PLAN_CHAIN_ARRAYS]; /* and another than the memory's */
@@ -32,11 +33,14 @@ static void write_element(const maps_text *m, uint8_t array) {
         hg_text_addf(m->text, "e%u", (unsigned)array);
 }
 
-/* As the program names it. */
+/* Those that the program has a name for; the others are array0, array1, … */
+static bool is_x(const plan_chain *chain, uint8_t sides, uint8_t array) { return (sides & PLAN_IN_FRONT) && array == chain->input; }
+static bool is_y(const plan_chain *chain, uint8_t sides, uint8_t array) { return (sides & PLAN_BEHIND) && array == chain->output; }
+
 static void write_array(const maps_text *m, uint8_t array) {
-    if (array == m->chain->input)
+    if (is_x(m->chain, m->sides, array))
         hg_text_addf(m->text, "[x[element]]");
-    else if (array == m->chain->output)
+    else if (is_y(m->chain, m->sides, array))
         hg_text_addf(m->text, "[y[element]]");
     else
         hg_text_addf(m->text, "[array%u[element]]", (unsigned)array);
@@ -79,20 +83,34 @@ static void write_links(maps_text *m, uint8_t first, uint8_t end, uint8_t kept) 
         if (m->changed[i] && i != kept) write_store(m, i);
 }
 
-static void write_chain(const plan_chain *chain, hg_text *parameters, hg_text *prologue, hg_text *fused) {
-    maps_text in_front = {.chain = chain, .made = chain->input, .text = prologue};
-    maps_text behind = {.chain = chain, .made = chain->output, .text = fused};
-    behind.known[chain->output] = true;
-    hg_text_addf(parameters, ".reg element u64\n.reg made %s\n", hg_type_name((hg_type)chain->types[chain->output]));
-    for (uint8_t i = 0; i < chain->arrays; i++) {
-        const char *type = hg_type_name((hg_type)chain->types[i]);
-        hg_text_addf(parameters, ".reg e%u %s\n", (unsigned)i, type);
-        if (i != chain->input && i != chain->output) hg_text_addf(parameters, ".param array%u buffer %s inout\n", (unsigned)i, type);
+/* Arrays that maps on these sides name and the program does not. */
+static bool is_parameter(const plan_chain *chain, uint8_t sides, uint8_t array) {
+    uint8_t first = sides & PLAN_IN_FRONT ? 0 : chain->front, end = sides & PLAN_BEHIND ? chain->count : chain->front;
+    if (is_x(chain, sides, array) || is_y(chain, sides, array)) return false;
+    for (uint8_t i = first; i < end; i++) {
+        const plan_link *link = &chain->links[i];
+        if (link->out == array) return true;
+        for (uint8_t k = 0; k + 1 < link->arrays; k++)
+            if (link->in[k] == array) return true;
     }
-    /* An input that lies on the output is read again before it is overwritten. */
-    uint8_t overwritten = chain->output == chain->input ? PLAN_NO_ARRAY : chain->output;
-    write_links(&in_front, 0, chain->front, overwritten);
-    write_links(&behind, chain->front, chain->count, chain->output);
+    return false;
+}
+
+static void write_chain(const plan_chain *chain, uint8_t sides, hg_text *parameters, hg_text *prologue, hg_text *fused) {
+    maps_text in_front = {.chain = chain, .sides = sides, .made = chain->input, .text = prologue};
+    maps_text behind = {.chain = chain, .sides = sides, .made = chain->output, .text = fused};
+    behind.known[chain->output] = true;
+    uint8_t type = chain->types[sides & PLAN_BEHIND ? chain->output : chain->input];
+    hg_text_addf(parameters, ".reg element u64\n.reg made %s\n", hg_type_name((hg_type)type));
+    for (uint8_t i = 0; i < chain->arrays; i++) {
+        const char *name = hg_type_name((hg_type)chain->types[i]);
+        hg_text_addf(parameters, ".reg e%u %s\n", (unsigned)i, name);
+        if (is_parameter(chain, sides, i)) hg_text_addf(parameters, ".param array%u buffer %s inout\n", (unsigned)i, name);
+    }
+    /* Where one program does both sides, an input that lies on the output is read again before it is overwritten. */
+    uint8_t overwritten = !(sides & PLAN_BEHIND) || chain->output == chain->input ? PLAN_NO_ARRAY : chain->output;
+    if (sides & PLAN_IN_FRONT) write_links(&in_front, 0, chain->front, overwritten);
+    if (sides & PLAN_BEHIND) write_links(&behind, chain->front, chain->count, chain->output);
 }
 
 static kir_module *make(const plan_kernel_key *key) {
@@ -103,7 +121,7 @@ static kir_module *make(const plan_kernel_key *key) {
     library_request r = {
         .id = (library_id)key->program, .type = (hg_type)key->type, .constants = constants, .epilogue = epilogue_of(key->fn, &epilogue)};
     if (key->chain) {
-        write_chain(key->chain, &parameters, &prologue, &fused);
+        write_chain(key->chain, key->sides, &parameters, &prologue, &fused);
         r.parameters = parameters.data;
         r.prologue = prologue.data;
         r.fused = fused.data;
@@ -117,11 +135,13 @@ static kir_module *make(const plan_kernel_key *key) {
     return status == HG_OK ? m : NULL;
 }
 
-void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint64_t elements) {
-    const plan_chain *chain = key->chain = x->fused;
-    for (uint8_t i = 0; chain && i < chain->arrays; i++)
-        if (i != chain->input && i != chain->output)
-            parts[key->arrays++] = (plan_part){.array = PLAN_FUSED + i, .bytes = elements * hg_type_size_bytes((hg_type)chain->types[i])};
+void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint8_t sides) {
+    const plan_chain *chain = x->fused;
+    if (!chain || !plan_chain_has(chain, sides)) return;
+    key->chain = chain;
+    key->sides = sides;
+    for (uint8_t i = 0; i < chain->arrays; i++)
+        if (is_parameter(chain, sides, i)) parts[key->arrays++] = (plan_part){.array = PLAN_FUSED + i, .bytes = PLAN_TO_END};
 }
 
 bool plan_key_is_library(const plan_kernel_key *key) { return key->make == make; }

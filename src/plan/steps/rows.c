@@ -45,7 +45,7 @@ static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t f
     memcpy(values + 3, p->values, p->value_count * sizeof *values);
     plan_kernel_key key = plan_library_key(p->id, p->type, p->fn, constants, (uint8_t)p->part_count, (uint8_t)(p->value_count + 3));
     memcpy(parts, p->parts, p->part_count * sizeof *parts);
-    plan_fuse(x, &key, parts, plan_times(p->rows, p->values[0]));
+    plan_fuse(x, &key, parts, PLAN_IN_FRONT | PLAN_BEHIND);
     plan_expand_grid(x, &key, (uint64_t[]){(end - first - 1) / step + 1, 1, 1}, (uint32_t[]){LANES, 1, 1}, p->shared_bytes * at_once, parts,
                      values);
 }

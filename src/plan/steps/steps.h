@@ -29,6 +29,7 @@ typedef struct plan_kernel_key {
     uint8_t arrays, values;         /* what a launch gives it */
     uint32_t choice;                /* the collective's own */
     uint32_t shifted;               /* bit i: array i begins somewhere in its memory, not at its start. Set by who launches */
+    uint8_t sides;                  /* of a library program with maps: which of them it does (PLAN_IN_FRONT, PLAN_BEHIND) */
     const struct plan_chain *chain; /* of several maps (chain.h); NULL: it is no such kernel. Whoever keeps the key keeps it */
     uint16_t program;               /* library_id, of keys from plan_library_key */
     int32_t constants[LIBRARY_MOST_CONSTANTS];
@@ -77,8 +78,10 @@ typedef struct plan_expansion {
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
     bool dot4;                  /* of the device: hg_device_caps.dot4 */
     bool rolled;                /* of the device: its compiler takes few operations (hg_device_caps.max_operations) */
-    /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. */
+    /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. made: the
+     * array of the call that those in front make. */
     const struct plan_chain *fused;
+    uint32_t made;
     bool failed; /* out of memory, or more of it needed than there can be */
 } plan_expansion;
 void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated and what is of the device */
@@ -98,10 +101,12 @@ plan_part plan_table(plan_expansion *x, uint64_t count, uint64_t size);
 /* lanes in blocks of `block`: key->arrays parts and key->values values. */
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
-/* Gives a library key the maps of x->fused, on so many elements. parts: the arrays of the key so far; the maps' come behind. The text has the
- * includes "parameters", "prologue" and "fused" (library.h) and names its arrays x (the input, where it loads) and y (the output). */
+/* Gives a library key the maps of x->fused on these sides, if there are any. parts: the arrays of the key so far; the maps' come behind. The text
+ * includes "parameters" and "prologue" (maps in front) or "fused" (behind; library.h) and names its arrays x (what is made, with maps in front) and y (the
+ * output, with maps behind). */
 enum { PLAN_FUSED = HG_MAX_OPERANDS }; /* plan_part.array: array i of the maps is PLAN_FUSED + i */
-void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint64_t elements);
+enum { PLAN_IN_FRONT = 1, PLAN_BEHIND = 2 };
+void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint8_t sides);
 /* Blocks of `block` lanes in a grid. One that is empty in a direction launches nothing. */
 void plan_expand_grid(plan_expansion *x, const plan_kernel_key *key, const uint64_t grid[3], const uint32_t block[3], uint64_t shared_bytes,
                       const plan_part *parts, const uint64_t *values);
@@ -137,9 +142,12 @@ struct plan_collective {
     plan_cost (*cost)(const plan_call *call);
     plan_overlap overlap;
     bool fuses; /* its expansion does maps of its output, the first array, too (x->fused), where that has no gaps */
-    bool
-        loads; /* and maps that make its input, the second array, which has as many elements: each is made by the lane alone that reads it, and
-                   stored before it is read again */
+    /* And maps that make its input, the second array, which has as many elements: each is made by the lane alone that reads it, and stored before it
+     * is read again. */
+    bool loads;
+    /* Whether its expansion copies this array, of which each element is part, into another form anyway, so that who copies an element can make it and
+     * store it: maps that make the array (x->made) are done there. NULL: never. */
+    bool (*packs)(const plan_call *call, const plan_expansion *x, uint32_t array);
 };
 
 #endif
