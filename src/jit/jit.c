@@ -235,7 +235,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint
     jmp_buf here;
     reason[0] = 0;
     if (pthread_once(&once, start_llvm) != 0 || broken) return snprintf(reason, 256, "LLVM has given up before"), HG_ERROR_INTERNAL;
-    if (kernel->lanes > 64 || kernel->lanes * 4 < options->bytes)
+    if (kernel->lanes > 64 || kernel->lanes * 8 < options->bytes)
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
     if (operations_of(kernel) > MOST_OPERATIONS)
         return snprintf(reason, 256, "the native compiler takes no kernels of more than %d operations", (int)MOST_OPERATIONS), HG_ERROR_ISA;

@@ -35,7 +35,8 @@ static void ranges(plan_call *call) {
 /* ---- the expansion ---- */
 
 enum {
-    W = 16,           /* lanes of a block */
+    W = 16,           /* lanes of a block, */
+    W_WIDE = 8,       /* of f64, and of one transform of at most SHORT numbers */
     SHORT = 128,      /* longest transform of which lanes have one each, */
     FEW = 7,          /* where there are more than so many, */
     WHOLE = 4096,     /* and of which a block has one */
@@ -62,6 +63,8 @@ typedef struct transform {
 static plan_kernel_key program(const transform *t, library_id id, int32_t first, int32_t second, uint8_t arrays, uint8_t values) {
     return plan_library_key(id, t->type, HG_OP_MOV, (int32_t[]){t->type == HG_TYPE_F64, first, second}, arrays, values);
 }
+
+static uint32_t lanes_of(const transform *t) { return t->type == HG_TYPE_F64 ? W_WIDE : W; }
 
 /* Radices of the passes behind the first one, which is 16; returns how many. Of several launches, those of f64 are 8 at most: lanes have no
  * registers for 16 complex numbers of it. */
@@ -106,22 +109,21 @@ static plan_part make_circle(const transform *t, uint64_t count, uint64_t n) {
 static void make_tables(transform *t) {
     plan_kernel_key key = program(t, LIBRARY_FFT_ROWS, 0, 0, 1, 1);
     if (t->m <= 16) return;
+    t->rows = plan_table(t->x, 2 * W * 16, t->size);
+    plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
     if (t->m <= SHORT) {
-        t->circle = make_circle(t, t->m, t->m);
         t->work = plan_scratch(t->x, MOST_BLOCKS * 2 * W * t->m, t->size);
         return;
     }
     t->circle = make_circle(t, t->m / W, t->m / W);
-    t->rows = plan_table(t->x, 2 * W * 16, t->size);
-    plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
     t->work = plan_scratch(t->x, plan_times(2 * t->piece, t->m), t->size);
 }
 
 /* So few that lanes had little to do: a block for each. */
 static void expand_few(const transform *t, plan_part from, plan_part to, uint64_t count, const int32_t *radices, const uint64_t *factors) {
     plan_kernel_key one = program(t, LIBRARY_FFT_ONE, radices[0], 0, 2, 3), few = program(t, LIBRARY_FFT_FEW, radices[0], radices[1], 4, 3);
-    plan_expand_grid(t->x, radices[1] ? &few : &one, (uint64_t[]){count, 1, 1}, (uint32_t[]){W, 1, 1}, 0,
-                     (plan_part[]){from, to, t->work, t->circle}, factors);
+    plan_expand_grid(t->x, radices[1] ? &few : &one, (uint64_t[]){count, 1, 1}, (uint32_t[]){radices[1] ? W_WIDE : W, 1, 1}, 0,
+                     (plan_part[]){from, to, t->work, t->rows}, factors);
 }
 
 static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
@@ -134,13 +136,14 @@ static void expand_short(const transform *t, plan_part from, plan_part to, uint6
         expand_few(t, from, to, count, radices, values + 2);
     else
         plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
-                         (plan_part[]){from, to, t->work, t->circle}, values);
+                         (plan_part[]){from, to, t->work, t->rows}, values);
 }
 
 static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
     uint32_t radices[MOST_PASSES] = {0}, passes = find_radices(t, radices);
     plan_kernel_key key = program(t, LIBRARY_FFT_WHOLE, (int32_t)radices[0], passes > 1 ? (int32_t)radices[1] : 0, 5, 3);
-    plan_expand_grid(t->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){W, 1, 1}, 0, (plan_part[]){from, to, t->work, t->circle, t->rows},
+    plan_expand_grid(t->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
+                     (plan_part[]){from, to, t->work, t->circle, t->rows},
                      (uint64_t[]){sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
 }
 
@@ -149,13 +152,13 @@ static void expand_long(const transform *t, plan_part from, plan_part to, uint64
     uint64_t s = 16, per = least(t->m / (16 * W), W);
     plan_part at = left % 2 ? t->work : to;
     plan_kernel_key first = program(t, LIBRARY_FFT_FIRST, 0, 0, 4, 3);
-    plan_expand_grid(t->x, &first, (uint64_t[]){t->m / (16 * W) / per, 1, count}, (uint32_t[]){W, 1, 1}, 0,
+    plan_expand_grid(t->x, &first, (uint64_t[]){t->m / (16 * W) / per, 1, count}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
                      (plan_part[]){from, at, t->circle, t->rows}, (uint64_t[]){t->m, sign_of(t, inverse), per});
     for (uint32_t i = 0; left--; i++) {
         plan_kernel_key key = program(t, LIBRARY_FFT_PASS, (int32_t)radices[i], left == 0, 3, 6);
         uint64_t behind = t->m / s / radices[i], groups = s / W, qs = least(groups, UNITS), ps = least(behind, UNITS / qs);
         plan_part next = left % 2 ? t->work : to;
-        plan_expand_grid(t->x, &key, (uint64_t[]){groups / qs, behind / ps, count}, (uint32_t[]){W, 1, 1}, 0,
+        plan_expand_grid(t->x, &key, (uint64_t[]){groups / qs, behind / ps, count}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
                          (plan_part[]){at, next, t->circle},
                          (uint64_t[]){t->m, s, ps, qs, bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
         at = next;
