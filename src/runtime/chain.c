@@ -108,10 +108,12 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
 }
 
 /* Whether a map is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
- * less time than a pass over memory costs (docs/performance.md, maps around instructions). Beside a product or a convolution it is nothing. */
+ * less time than a pass over memory costs (docs/performance.md, maps around instructions). Beside a product or a convolution it is nothing; but
+ * maps of bytes are no quicker than that beside any instruction. */
 static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_link *link) {
     bool exact = link->fn >= HG_OP_COUNT || hg_op_get((hg_op)link->fn)->numbers == HG_NUMBERS_EXACT;
-    return b->caps->joins_steps && head->collective->loads && !exact;
+    bool bytes = hg_type_size_bytes((hg_type)link->type) == 1;
+    return b->caps->joins_steps && (bytes || (head->collective->loads && !exact));
 }
 
 /* Its arguments and memory stay: its expansion is made once. */
@@ -122,7 +124,7 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     s->placed = false;
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
-    bool fits = n != 0 && number_head(run, s, f);
+    bool fits = n != 0 && number_head(run, s, f) && plan_chain_has_types(&f->chain);
     const hg_backend *b = run->context->backend;
     for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain.links[i]);
     if (!fits) {
@@ -140,7 +142,7 @@ static bool add_behind(hg_run *run, const hg_bound_step *head, hg_bound_step *s,
     if (!add_step(run, s, f, false)) return false;
     const hg_backend *b = run->context->backend;
     uint8_t last = (uint8_t)(f->chain.count - 1);
-    if (leaves_inputs(b, head, f, last) && !is_long(b, head, &f->chain.links[last])) return true;
+    if (plan_chain_has_types(&f->chain) && leaves_inputs(b, head, f, last) && !is_long(b, head, &f->chain.links[last])) return true;
     *f = before;
     return false;
 }

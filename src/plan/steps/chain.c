@@ -82,8 +82,18 @@ bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *num
 
 static bool add_array(plan_chain *chain, uint8_t number, uint8_t type) {
     if (number >= PLAN_CHAIN_ARRAYS || number > chain->arrays) return false;
-    if (number < chain->arrays) return same_words((hg_type)chain->types[number]) == same_words((hg_type)type);
+    if (number < chain->arrays) return chain->types[number] == type;
     chain->types[chain->arrays++] = type;
+    return true;
+}
+
+bool plan_chain_has_types(const plan_chain *chain) {
+    for (uint8_t i = 0; i < chain->count; i++) {
+        const plan_link *link = &chain->links[i];
+        if (chain->types[link->out] != link->type) return false;
+        for (uint8_t k = 0; k + 1 < link->arrays; k++)
+            if (chain->types[link->in[k]] != link->type) return false;
+    }
     return true;
 }
 

@@ -52,6 +52,8 @@ void plan_find_chains(hg_plan *plan);
 /* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a new one is the number of those there are. False: it
  * does not fit, and nothing changed. */
 bool plan_chain_add(plan_chain *chain, const plan_call *call, const uint8_t *numbers);
+/* Whether each array has one type for all maps: a library program does those only, as an array's element is in one register there. */
+bool plan_chain_has_types(const plan_chain *chain);
 /* The instruction behind the links so far, by the numbers of its arrays, new ones as above; input: PLAN_NO_ARRAY where its program makes elements
  * for nobody. False: as above, or nothing in front makes the input, and something is in front. */
 bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input, uint8_t output);

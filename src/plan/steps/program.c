@@ -72,7 +72,7 @@ static void write_link(maps_text *m, const plan_link *link) {
         hg_text_addf(m->text, ", ");
         write_element(m, link->in[i]);
     }
-    hg_text_addf(m->text, link->fn == KIR_FN_RELU ? ", 0.0\n" : "\n");
+    hg_text_addf(m->text, link->fn != KIR_FN_RELU ? "\n" : hg_type_is_float((hg_type)link->type) ? ", 0.0\n" : ", 0\n");
     m->known[link->out] = m->changed[link->out] = true;
 }
 

@@ -1,6 +1,6 @@
 /* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas: by words of four bytes where the device has dot4, else by floats, of which PART products add up to less than
  * 2^24. The sums are exact modulo 2^32 in both. The factor of all sums is worked out here, in f32, as the row of isa.def says: a_scale * b_scale, rounded, and that divided by c_scale, rounded. */
-#include "plan/steps/steps.h"
+#include "plan/steps/chain.h"
 #include <string.h>
 
 enum { C, A, B, A_SCALE, B_SCALE, C_SCALE, M, N, K, A_ZERO, B_ZERO, C_ZERO, SUMS, TRANS_B, LDA, LDB, LDC };
@@ -147,9 +147,10 @@ static void expand(const plan_call *call, plan_expansion *x) {
                            bytes ? 0 : -128,
                            bytes ? 255 : 127};
     plan_kernel_key key = plan_library_key(LIBRARY_QUANTIZED_TILE, (hg_type)call->type, HG_OP_MOV, constants, 3, 6);
+    plan_part parts[3 + PLAN_CHAIN_ARRAYS] = {a, b, plan_part_of(call, C)};
+    plan_fuse(x, &key, parts, PLAN_BEHIND);
     x->work = plan_times(plan_times(m, n), k);
-    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0,
-                     (plan_part[]){a, b, plan_part_of(call, C)},
+    plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / rows + 1, (n - 1) / LANES + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, parts,
                      (uint64_t[]){m, n, dot ? word_count(k) : k, row_of(call, LDC), zero_point(call, C_ZERO), scale_bits(call)});
 }
 
@@ -158,4 +159,4 @@ static plan_cost cost(const plan_call *call) {
 }
 
 const plan_collective plan_collective_quantized_gemm = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED};
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_REFUSED, .fuses = true};

@@ -102,8 +102,8 @@ plan_part plan_table(plan_expansion *x, uint64_t count, uint64_t size);
 void plan_expand_launch(plan_expansion *x, const plan_kernel_key *key, uint64_t lanes, uint32_t block, uint64_t shared_bytes,
                         const plan_part *parts, const uint64_t *values);
 /* Gives a library key the maps of x->fused on these sides, if there are any. parts: the arrays of the key so far; the maps' come behind. The text
- * includes "parameters" and "prologue" (maps in front) or "fused" (behind; library.h) and names its arrays x (what is made, with maps in front) and y (the
- * output, with maps behind). */
+ * includes "parameters" and "prologue" (maps in front) or "fused" (behind; library.h) and names its arrays x (what is
+ * made, with maps in front) and y (the output, with maps on both sides). */
 enum { PLAN_FUSED = HG_MAX_OPERANDS }; /* plan_part.array: array i of the maps is PLAN_FUSED + i */
 enum { PLAN_IN_FRONT = 1, PLAN_BEHIND = 2 };
 void plan_fuse(const plan_expansion *x, plan_kernel_key *key, plan_part *parts, uint8_t sides);

@@ -103,6 +103,17 @@ static void write_head(chain_test *t, step *s, const char *type) {
     }
 }
 
+/* A product of bytes with sums or bytes of the maps' type. */
+static void write_bytes_head(chain_test *t, step *s, const char *type) {
+    uint64_t n = t->n[0], rows = n % 20 == 0 ? n / 50 : n % 16 == 0 ? 16 : 1, columns = rows ? n / rows : 0;
+    s->out = a_place(t);
+    snprintf(s->text, sizeof s->text,
+             "quantized_gemm.%s c=[x + %" PRIu64 "], a=[x + %" PRIu64 "], b=[x + %" PRIu64
+             "], a_scale=0.5, b_scale=0.5, c_scale=2, m=%" PRIu64 ", n=%" PRIu64 ", k=%u, b_zero=%u, sums=%s\n",
+             t->size == 1 ? type : "i8", s->out, a_place(t), a_place(t), rows, columns, (unsigned)pick(t, rows > 1 ? 8 : 2),
+             (unsigned)pick(t, 2), t->size == 1 ? "false" : "true");
+}
+
 static void write_step(chain_test *t, const char *type) {
     static const char *const ONE[] = {"neg", "abs", "relu", "floor"}, *const FLOATS[] = {"sqrt", "exp", "sigmoid", "tanh"};
     static const char *const TWO[] = {"add", "sub", "mul", "min", "max", "div"};
@@ -115,6 +126,8 @@ static void write_step(chain_test *t, const char *type) {
     s->out = out;
     if (t->floats && pick(t, 4) == 0)
         write_head(t, s, type);
+    else if (!t->floats && (t->size == 4 || t->size == 1) && pick(t, 6) == 0)
+        write_bytes_head(t, s, type);
     else if (kind)
         snprintf(s->text, sizeof s->text, "parallel_map.%s [x + %" PRIu64 "], [x + %" PRIu64 "], %s, %s\n", type, out, a,
                  t->floats && pick(t, 3) == 0 ? FLOATS[pick(t, 4)] : ONE[pick(t, 4)], count);
@@ -352,8 +365,9 @@ static void test_imports(chain_test *t) {
 /* Each instruction that does maps: with one in front of it and two behind. The first launch does all of them alone, the fourth as one kernel. */
 typedef struct head_case {
     const char *text;
-    bool in_front; /* it does the one in front */
-    bool is_norm;  /* beside which long functions are done alone where the driver does maps */
+    uint8_t in_front, behind; /* maps that it does */
+    uint8_t apart;            /* of those behind: done alone where the driver does maps */
+    bool own;                 /* the text has maps of its own, of another type than the two behind it */
 } head_case;
 
 static void test_head(chain_test *t, const head_case *c) {
@@ -382,11 +396,12 @@ static void test_head(chain_test *t, const head_case *c) {
         CHECK_OK(hg_backend_copy_from_buffer(t->b, y, i ? fused[1] : alone[1], BYTES));
         if (i) CHECK_MESSAGE(memcmp(alone, fused, sizeof alone) == 0, "%s: other bits in launch %d", c->text, i);
     }
-    uint64_t front = t->in_front, behind = t->behind;
-    uint64_t joined = 1u + c->in_front + !(c->is_norm && t->b->caps->joins_steps);
+    uint64_t front_before = t->in_front, behind_before = t->behind;
+    uint8_t apart = t->b->caps->joins_steps ? c->apart : 0, behind = (uint8_t)(c->behind - apart);
+    uint64_t joined = 0u + c->in_front + behind + (c->own ? 2 : 0) + (apart == 2 ? 2 : 0);
     CHECK_U64(count_joined(t, binding), joined);
-    CHECK_MESSAGE(t->in_front == front + c->in_front && t->behind == behind + 1, "%s: %d in front, %d behind", c->text,
-                  (int)(t->in_front - front), (int)(t->behind - behind));
+    CHECK_MESSAGE(t->in_front == front_before + (c->in_front != 0) && t->behind == behind_before + (behind != 0),
+                  "%s: %d in front, %d behind", c->text, (int)(t->in_front - front_before), (int)(t->behind - behind_before));
     hg_binding_destroy(binding);
     hg_params_destroy(params);
     hg_program_release(p);
@@ -397,31 +412,39 @@ static void test_head(chain_test *t, const head_case *c) {
 static void test_heads(chain_test *t) {
 #define LINE(name, at) ", " name "=[x + " at "]"
 #define NORM LINE("gamma", "4096") LINE("beta", "4608")
+#define QUANTIZED ", a_scale=0.5, b_scale=0.25, c_scale=16"
     static const head_case CASES[] = {
-        {"gemm.f32 c=y, a=x, b=[x + 4096], m=32, n=30, k=8", false, false},
-        {"layer_scale.f32 output=y, input=x" LINE("scale", "4096") ", n=60, rows=16", true, true},
+        {"gemm.f32 c=y, a=x, b=[x + 4096], m=32, n=30, k=8", 0, 2, 0, false},
+        {"layer_scale.f32 output=y, input=x" LINE("scale", "4096") ", n=60, rows=16", 1, 2, 1, false},
         {"conv2d.f32 output=y, input=x, kernel=[x + 4096], batch=1, in_channels=2, out_channels=2, height=20, width=24, kernel_h=3, "
          "kernel_w=3, stride=(1, 1), padding=(1, 1)",
-         true, false},
-        {"batched_gemm.f32 c=y, a=x, b=[x + 4096], batch=2, m=16, n=30, k=8", false, false},
+         1, 2, 0, false},
+        {"batched_gemm.f32 c=y, a=x, b=[x + 4096], batch=2, m=16, n=30, k=8", 0, 2, 0, false},
+        {"gemm.f16 c=y, a=x, b=[x + 4096], m=32, n=30, k=8\nparallel_map.i16 y, y, abs, N" /* what it is in f16 is another number */, 0, 0,
+         0, true},
+        {"quantized_gemm.i8 c=y, a=x, b=[x + 4096]" QUANTIZED ", m=32, n=30, k=8\nparallel_map_binary.i8 y, y, [x + 4096], max, N\n"
+         "parallel_map.i8 [x + 8192], y, abs, N",
+         0, 2, 2, true},
+        {"quantized_gemm.u8 c=y, a=x, b=[x + 4096]" QUANTIZED ", m=32, n=30, k=8, sums=true\nparallel_map.i32 y, y, relu, N", 0, 1, 0,
+         true},
         {"conv2d.f32 output=y, input=x, kernel=[x + 4096], batch=1, in_channels=2, out_channels=4, height=20, width=24, kernel_h=3, "
          "kernel_w=3, stride=(2, 1), padding=(1, 0), padding_end=(1, 2), groups=2",
-         true, false},
+         1, 2, 0, false},
         {"conv2d.f32 output=y, input=x, kernel=[x + 4096], batch=1, in_channels=2, out_channels=4, height=20, width=24, kernel_h=1, "
          "kernel_w=3, stride=(2, 1), padding=(0, 1)" /* not all of x is read */,
-         false, false},
+         0, 2, 0, false},
         {"conv2d.f32 output=y, input=x, kernel=[x + 4096], batch=2, in_channels=3, out_channels=5, height=8, width=12, kernel_h=1, "
          "kernel_w=1, "
          "stride=(1, 1), padding=(0, 0)" LINE("bias", "4608") ", activation=relu",
-         false, false},
-        {"layer_norm.f32 output=y, input=x" NORM ", n=96, eps=1e-5, rows=10", true, true},
-        {"layer_norm.f32 output=y, input=x" LINE("gamma", "4096") LINE("beta", "4096") ", n=960, eps=1e-5", true, true},
-        {"group_norm.f32 output=y, input=x" NORM ", batch=2, channels=8, groups=4, spatial=60, eps=1e-5, activation=gelu", true, true},
+         0, 2, 0, false},
+        {"layer_norm.f32 output=y, input=x" NORM ", n=96, eps=1e-5, rows=10", 1, 2, 1, false},
+        {"layer_norm.f32 output=y, input=x" LINE("gamma", "4096") LINE("beta", "4096") ", n=960, eps=1e-5", 1, 2, 1, false},
+        {"group_norm.f32 output=y, input=x" NORM ", batch=2, channels=8, groups=4, spatial=60, eps=1e-5, activation=gelu", 1, 2, 1, false},
         {"batch_norm.f32 output=y, input=x" NORM LINE("mean", "4200") LINE("variance", "4096") ", batch=6, channels=4, spatial=40, eps=20",
-         true, true},
+         1, 2, 1, false},
         {"batch_norm.f32 output=y, input=x" NORM LINE("mean", "4200") LINE("variance", "4096") ", batch=60, channels=16, spatial=1, eps=20",
-         true, true},
-        {"softmax.f32 output=y, input=x, n=320, rows=3", true, true},
+         1, 2, 1, false},
+        {"softmax.f32 output=y, input=x, n=320, rows=3", 1, 2, 1, false},
     };
     enum { ON_DEVICES = 3 /* whose compilers are slow; and the CPU in other orders of work */ };
     size_t count = t->threads && !t->b->caps->asynchronous ? sizeof CASES / sizeof *CASES : ON_DEVICES;
