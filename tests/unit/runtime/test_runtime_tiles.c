@@ -22,6 +22,11 @@ static const char *const WORKS[] = {
     "conv2d.f16 output=r1, input=r2, kernel=r3, batch=3, in_channels=4, out_channels=13, height=9, width=10, kernel_h=3, kernel_w=2, "
     "stride=(2, 1), padding=(1, 1)",
     "quantized_gemm.i8 c=r1, a=r2, b=r3, a_scale=0.5, b_scale=0.5, c_scale=64.0, m=37, n=41, k=29",
+    "softmax.f32 output=r1, input=r2, n=203, rows=27",
+    "softmax.f16 output=r1, input=r2, n=300, rows=11",
+    "layer_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, n=145, eps=0.001, rows=39",
+    "layer_norm.f64 output=r1, input=r2, gamma=r3, beta=r3, n=390, eps=0.001, rows=7",
+    "group_norm.f32 output=r1, input=r2, gamma=r3, beta=r3, batch=2, channels=6, groups=2, spatial=133, eps=0.001",
 };
 enum { BYTES = 1 << 19, SETTINGS = 12 };
 
