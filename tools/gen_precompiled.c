@@ -23,6 +23,8 @@ static const struct {
 } STEPS[] = {
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=64", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=64, trans_b=true", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5, trans_b=true", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=2, n=r5, k=r5", false},

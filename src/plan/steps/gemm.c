@@ -108,11 +108,14 @@ static uint32_t fitting(uint32_t most, uint32_t less, uint64_t count) {
     return small < large && large - small >= large / 8 ? less : most;
 }
 
+enum { SHORT = 256 }; /* steps of k for which a tile's parts of a and b stay in the nearest cache together */
+
 static tile tile_of(const plan_expansion *x, const plan_product *p) {
     bool wide = p->type == HG_TYPE_F64;
     uint32_t rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS),
              columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
              narrow = plan_tile(x, wide ? LIBRARY_TILE_GEMM_NARROW_F64 : LIBRARY_TILE_GEMM_NARROW);
+    if (!wide && p->k <= SHORT && p->m >= rows) columns = fitting(plan_tile(x, LIBRARY_TILE_GEMM_SHORT), columns, p->n);
     return (tile){.rows = p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m),
                   .columns = fitting(columns, narrow, p->n),
                   .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS),
