@@ -1,4 +1,4 @@
-/* fft: the library programs of fft.atlas. Lengths of powers of two are passes (Stockham) of radices that follow from length and type alone; other
+/* fft: the library programs of fft.atlas. Lengths without a prime factor above 7 are passes of radices that follow from length and type alone; other
  * lengths are convolutions by them (Bluestein). An even number of real ones is transformed as half as many complex ones, an odd one as as many.
  * Large batches go in pieces, so that what is between two passes stays in a cache; no bit depends on that. */
 #include "base/compat.h"
@@ -8,6 +8,14 @@
 enum { OUTPUT, INPUT, N, INVERSE, BATCH, REAL };
 
 static bool is_power(uint64_t n) { return (n & (n - 1)) == 0; }
+/* no prime factor above 7 */
+static bool is_smooth(uint64_t n) {
+    static const uint8_t PRIMES[] = {2, 3, 5, 7};
+    for (uint32_t i = 0; i < HG_COUNT_OF(PRIMES); i++)
+        while (n % PRIMES[i] == 0) n /= PRIMES[i];
+    return n == 1;
+}
+
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- shapes ---- */
@@ -35,24 +43,35 @@ static void ranges(plan_call *call) {
 /* ---- the expansion ---- */
 
 enum {
-    W = 16,           /* lanes of a block, */
-    W_WIDE = 8,       /* of f64, and of one transform of at most SHORT numbers */
-    SHORT = 128,      /* longest transform of which lanes have one each, */
-    FEW = 7,          /* where there are more than so many, */
-    WHOLE = 4096,     /* and of which a block has one */
-    PIECE = 1 << 16,  /* numbers of a batch that are transformed together */
-    MOST_BLOCKS = 64, /* of short transforms; each has its own memory */
-    UNITS = 64,       /* butterflies of a lane in a block of a long transform */
-    ELEMENTS = 256,   /* lanes of a block that does each element by itself */
-    MOST_PASSES = 24
+    W = 16,       /* lanes of a block, */
+    W_WIDE = 8,   /* of f64, and of one transform of at most SHORT numbers */
+    SHORT = 128,  /* longest transform of which lanes have one each, */
+    FEW = 7,      /* where there are more than so many, */
+    WHOLE = 4096, /* and of which a block has one */
+    MOST_RADIX = 16,
+    MOST_DIGITS = 6,   /* radices of a column's passes */
+    MOST_LENGTH = 40,  /* bits of the longest transform */
+    COLUMN_BLOCKS = 8, /* of a transform's columns; each has its own memory */
+    PIECE = 1 << 16,   /* numbers of a batch that are transformed together */
+    MOST_BLOCKS = 64,  /* of short transforms; each has its own memory */
+    UNITS = 64,        /* groups of lanes of a block that does what is between the transforms of real numbers */
+    ELEMENTS = 256     /* lanes of a block that does each element by itself */
 };
+
+/* A transform of n1 n2 numbers by columns: the passes of both steps, radices of five bits each, the first one in the lowest. */
+typedef struct columns {
+    uint64_t n1, n2;
+    uint32_t first, second;
+    plan_part circle1, circle2, coarse, fine, tiles;
+} columns;
 
 typedef struct transform {
     plan_expansion *x;
     hg_type type;
-    uint64_t size;                 /* of a real number, in bytes */
-    uint64_t n, m, piece;          /* m: the power of two; piece: transforms at a time */
-    plan_part circle, rows, work;  /* of m */
+    uint64_t size;                /* of a real number, in bytes */
+    uint64_t n, m, piece;         /* m: what is done by passes, n or that of the convolution; piece: transforms at a time */
+    plan_part circle, rows, work; /* of m */
+    columns columns;
     plan_part chirp, filter, a, b; /* where m is not n */
     double over;                   /* an inverse transform is divided by it */
     bool halved;                   /* 2 n real numbers are n complex ones: */
@@ -66,11 +85,10 @@ static plan_kernel_key program(const transform *t, library_id id, int32_t first,
 
 static uint32_t lanes_of(const transform *t) { return t->type == HG_TYPE_F64 ? W_WIDE : W; }
 
-/* Radices of the passes behind the first one, which is 16; returns how many. Of several launches, those of f64 are 8 at most: lanes have no
- * registers for 16 complex numbers of it. */
-static uint32_t find_radices(const transform *t, uint32_t *radices) {
-    uint32_t bits = hg_ctz64(t->m / 16), count = 0, most = t->type == HG_TYPE_F64 && t->m > WHOLE ? 3 : 4;
-    for (uint32_t left = (bits + most - 1) / most; left; left--) {
+/* Radices of the passes of up to 4,096 numbers behind the first one, which is 16; returns how many. */
+static uint32_t find_radices(uint64_t m, uint32_t *radices) {
+    uint32_t bits = hg_ctz64(m / 16), count = 0;
+    for (uint32_t left = (bits + 3) / 4; left; left--) {
         uint32_t of = (bits + left - 1) / left;
         radices[count++] = 1u << of;
         bits -= of;
@@ -96,7 +114,7 @@ static void each_element(const transform *t, const plan_kernel_key *key, uint64_
     plan_expand_grid(t->x, key, (uint64_t[]){(length - 1) / ELEMENTS + 1, count, 1}, (uint32_t[]){ELEMENTS, 1, 1}, 0, parts, values);
 }
 
-/* ---- powers of two ---- */
+/* ---- roots of unity ---- */
 
 /* w^e, e < count, w = e^(-2 pi i / n) */
 static plan_part make_circle(const transform *t, uint64_t count, uint64_t n) {
@@ -106,9 +124,102 @@ static plan_part make_circle(const transform *t, uint64_t count, uint64_t n) {
     return circle;
 }
 
+/* ---- columns ---- */
+
+/* What a pass of a radix costs each number, in vector operations: arithmetic of its butterfly and a twiddle, loads and stores, and what no register is left
+ * for; 0: no such radix. */
+static const uint8_t COSTS[MOST_RADIX + 1] = {0, 0, 10, 13, 12, 15, 15, 17, 15, 19, 18, 0, 18, 0, 21, 22, 20};
+enum { TURN_COST = 6, TILE_COST = 8 }; /* of a number between the steps and of loading it */
+
+/* The cheapest radices for a length, none larger than `most`, at most `left` of them; UINT32_MAX: there are none. */
+static uint32_t find_digits(uint64_t length, uint32_t most, uint32_t left, uint32_t *digits) {
+    uint32_t best = UINT32_MAX;
+    *digits = 0;
+    if (length == 1) return 0;
+    for (uint32_t radix = most; radix > 1 && left; radix--) {
+        uint32_t own = COSTS[radix], others;
+        if (!own || length % radix) continue;
+        uint32_t rest = find_digits(length / radix, radix, left - 1, &others);
+        if (rest == UINT32_MAX || rest + own >= best) continue;
+        best = rest + own;
+        *digits = radix | others << 5;
+    }
+    return best;
+}
+
+static uint64_t groups_of(const transform *t, uint64_t length) { return (length + lanes_of(t) - 1) / lanes_of(t); }
+
+/* m = n1 n2, neither far from the root, so that both steps together cost least: lanes beyond the last column are counted as well. Returns what they cost. */
+static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
+    uint64_t best = UINT64_MAX, root = 1;
+    while (root * root * 16 < m) root++;
+    for (uint64_t n1 = root < 2 ? 2 : root; n1 <= 16 * root && n1 <= m / 2; n1++) {
+        uint32_t first, second;
+        if (m % n1) continue;
+        uint32_t cost1 = find_digits(n1, MOST_RADIX, MOST_DIGITS, &first), cost2 = find_digits(m / n1, MOST_RADIX, MOST_DIGITS, &second);
+        if (cost1 == UINT32_MAX || cost2 == UINT32_MAX) continue;
+        uint64_t cost = groups_of(t, m / n1) * n1 * (cost1 + TURN_COST) + groups_of(t, n1) * (m / n1) * (cost2 + TILE_COST);
+        if (cost >= best) continue;
+        best = cost;
+        *c = (columns){.n1 = n1, .n2 = m / n1, .first = first, .second = second};
+    }
+    return best;
+}
+
+/* Both steps by one block */
+static bool is_one_block(const transform *t) { return t->m <= WHOLE && t->columns.n1 >= lanes_of(t) && t->columns.n2 >= lanes_of(t); }
+
+static void make_columns(transform *t) {
+    columns *c = &t->columns;
+    plan_kernel_key coarse = program(t, LIBRARY_FFT_COARSE, 0, 0, 1, 2), fine = program(t, LIBRARY_FFT_FINE, 0, 0, 1, 1);
+    if (t->m >> MOST_LENGTH || find_columns(t, t->m, c) == UINT64_MAX) {
+        t->x->failed = true;
+        return;
+    }
+    uint64_t longer = c->n1 < c->n2 ? c->n2 : c->n1, turned = groups_of(t, c->n2) * c->n1;
+    c->circle1 = make_circle(t, c->n1, c->n1);
+    c->circle2 = make_circle(t, c->n2, c->n2);
+    c->coarse = plan_table(t->x, 2 * turned, t->size);
+    c->fine = plan_table(t->x, 2 * lanes_of(t) * c->n1, t->size);
+    plan_expand_launch(t->x, &coarse, turned, ELEMENTS, 0, &c->coarse, (uint64_t[]){c->n1, c->n2});
+    plan_expand_launch(t->x, &fine, lanes_of(t) * c->n1, ELEMENTS, 0, &c->fine, &t->m);
+    c->tiles = plan_scratch(t->x, plan_times(2 * lanes_of(t) * t->piece, turned), t->size);
+    t->work = plan_scratch(t->x, plan_times(2 * lanes_of(t) * t->piece * (is_one_block(t) ? 1 : COLUMN_BLOCKS), longer), t->size);
+}
+
+static void expand_step(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale, bool first,
+                        bool second) {
+    const columns *c = &t->columns;
+    uint64_t others = first ? c->n2 : c->n1, blocks = first && second ? 1 : least(groups_of(t, others), COLUMN_BLOCKS);
+    int32_t constants[] = {t->type == HG_TYPE_F64, first ? (int32_t)c->first : 0, first ? (int32_t)c->n1 : 1,
+                           second ? (int32_t)c->second : 0, second ? (int32_t)c->n2 : 1};
+    plan_kernel_key key = plan_library_key(LIBRARY_FFT_COLUMNS, t->type, HG_OP_MOV, constants, 8, 5);
+    plan_expand_grid(t->x, &key, (uint64_t[]){blocks, count, 1}, (uint32_t[]){(uint32_t)least(others, lanes_of(t)), 1, 1}, 0,
+                     (plan_part[]){from, to, c->tiles, t->work, c->circle1, c->circle2, c->coarse, c->fine},
+                     (uint64_t[]){c->n1, c->n2, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
+}
+
+static void expand_columns(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
+    if (t->x->failed) return;
+    if (is_one_block(t)) {
+        expand_step(t, from, to, count, inverse, scale, true, true);
+        return;
+    }
+    expand_step(t, from, to, count, inverse, scale, true, false);
+    expand_step(t, from, to, count, inverse, scale, false, true);
+}
+
+/* ---- powers of two up to 4,096, and radices ---- */
+
+static bool is_by_columns(uint64_t m) { return m > (is_power(m) ? (uint64_t)WHOLE : MOST_RADIX); }
+
 static void make_tables(transform *t) {
     plan_kernel_key key = program(t, LIBRARY_FFT_ROWS, 0, 0, 1, 1);
     if (t->m <= 16) return;
+    if (is_by_columns(t->m)) {
+        make_columns(t);
+        return;
+    }
     t->rows = plan_table(t->x, 2 * W * 16, t->size);
     plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
     if (t->m <= SHORT) {
@@ -140,39 +251,21 @@ static void expand_short(const transform *t, plan_part from, plan_part to, uint6
 }
 
 static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
-    uint32_t radices[MOST_PASSES] = {0}, passes = find_radices(t, radices);
-    plan_kernel_key key = program(t, LIBRARY_FFT_WHOLE, (int32_t)radices[0], passes > 1 ? (int32_t)radices[1] : 0, 5, 3);
+    uint32_t radices[2] = {0};
+    (void)find_radices(t->m, radices);
+    plan_kernel_key key = program(t, LIBRARY_FFT_WHOLE, (int32_t)radices[0], (int32_t)radices[1], 5, 3);
     plan_expand_grid(t->x, &key, (uint64_t[]){count, 1, 1}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
                      (plan_part[]){from, to, t->work, t->circle, t->rows},
                      (uint64_t[]){sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
 }
 
-static void expand_long(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
-    uint32_t radices[MOST_PASSES], left = find_radices(t, radices);
-    uint64_t s = 16, per = least(t->m / (16 * W), W);
-    plan_part at = left % 2 ? t->work : to;
-    plan_kernel_key first = program(t, LIBRARY_FFT_FIRST, 0, 0, 4, 3);
-    plan_expand_grid(t->x, &first, (uint64_t[]){t->m / (16 * W) / per, 1, count}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
-                     (plan_part[]){from, at, t->circle, t->rows}, (uint64_t[]){t->m, sign_of(t, inverse), per});
-    for (uint32_t i = 0; left--; i++) {
-        plan_kernel_key key = program(t, LIBRARY_FFT_PASS, (int32_t)radices[i], left == 0, 3, 6);
-        uint64_t behind = t->m / s / radices[i], groups = s / W, qs = least(groups, UNITS), ps = least(behind, UNITS / qs);
-        plan_part next = left % 2 ? t->work : to;
-        plan_expand_grid(t->x, &key, (uint64_t[]){groups / qs, behind / ps, count}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
-                         (plan_part[]){at, next, t->circle},
-                         (uint64_t[]){t->m, s, ps, qs, bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
-        at = next;
-        s *= radices[i];
-    }
-}
-
-static void expand_power(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
-    if (t->m <= SHORT)
+static void expand_smooth(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
+    if (is_by_columns(t->m))
+        expand_columns(t, from, to, count, inverse, scale);
+    else if (t->m <= SHORT)
         expand_short(t, from, to, count, inverse, scale);
-    else if (t->m <= WHOLE)
-        expand_whole(t, from, to, count, inverse, scale);
     else
-        expand_long(t, from, to, count, inverse, scale);
+        expand_whole(t, from, to, count, inverse, scale);
 }
 
 /* ---- any length ---- */
@@ -186,23 +279,23 @@ static void make_filter(transform *t) {
     t->b = plan_scratch(t->x, numbers, t->size);
     plan_expand_launch(t->x, &chirp, t->n, ELEMENTS, 0, &t->chirp, &t->n);
     plan_expand_launch(t->x, &filter, t->m, ELEMENTS, 0, (plan_part[]){t->chirp, t->a}, (uint64_t[]){t->n, t->m});
-    expand_power(t, t->a, t->filter, 1, false, 1);
+    expand_smooth(t, t->a, t->filter, 1, false, 1);
 }
 
 static void expand_any(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
     plan_kernel_key chirped = program(t, LIBRARY_FFT_CHIRPED, 0, 0, 3, 3), convolved = program(t, LIBRARY_FFT_CONVOLVED, 0, 0, 2, 1),
                     unchirped = program(t, LIBRARY_FFT_UNCHIRPED, 0, 0, 3, 4);
     each_element(t, &chirped, t->m, count, (plan_part[]){from, t->chirp, t->a}, (uint64_t[]){t->n, t->m, sign_of(t, inverse)});
-    expand_power(t, t->a, t->b, count, false, 1);
+    expand_smooth(t, t->a, t->b, count, false, 1);
     each_element(t, &convolved, t->m, count, (plan_part[]){t->b, t->filter}, &t->m);
-    expand_power(t, t->b, t->a, count, true, 1.0 / (double)t->m);
+    expand_smooth(t, t->b, t->a, count, true, 1.0 / (double)t->m);
     each_element(t, &unchirped, t->n, count, (plan_part[]){t->a, t->chirp, to},
                  (uint64_t[]){t->n, t->m, bits_of(t, inverse ? t->over : 1), bits_of(t, inverse ? -t->over : 1)});
 }
 
 static void expand_complex(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse) {
     if (t->m == t->n)
-        expand_power(t, from, to, count, inverse, inverse ? 1 / t->over : 1);
+        expand_smooth(t, from, to, count, inverse, inverse ? 1 / t->over : 1);
     else
         expand_any(t, from, to, count, inverse);
 }
@@ -217,6 +310,14 @@ static void make_real(transform *t) {
         t->full = plan_scratch(t->x, plan_times(2 * t->piece, t->n), t->size);
 }
 
+/* What is done by passes: n, or what a convolution takes. */
+static uint64_t find_length(const transform *t) {
+    uint64_t m = 1;
+    if (is_smooth(t->n)) return t->n;
+    while (m < 2 * t->n - 1) m *= 2;
+    return m;
+}
+
 static transform make_transform(const plan_call *call, plan_expansion *x) {
     uint64_t n = plan_number(call, N, 0);
     bool real = plan_number(call, REAL, 0), halved = real && n % 2 == 0;
@@ -226,9 +327,7 @@ static transform make_transform(const plan_call *call, plan_expansion *x) {
                    .n = halved ? n / 2 : n,
                    .over = (double)n,
                    .halved = halved};
-    t.m = t.n;
-    if (!is_power(t.n))
-        for (t.m = 1; t.m < 2 * t.n - 1;) t.m *= 2;
+    t.m = find_length(&t);
     t.piece = least(plan_number(call, BATCH, 0), t.m < PIECE ? PIECE / t.m : 1);
     x->once = true;
     make_tables(&t);
