@@ -51,6 +51,7 @@ enum {
     MOST_RADIX = 16,
     MOST_DIGITS = 6,   /* radices of a column's passes */
     MOST_LENGTH = 40,  /* bits of the longest transform */
+    STEPS = 1024,      /* a convolution's length is a multiple of a power of two, of about so many */
     COLUMN_BLOCKS = 8, /* of a transform's columns; each has its own memory */
     PIECE = 1 << 16,   /* numbers of a batch that are transformed together */
     MOST_BLOCKS = 64,  /* of short transforms; each has its own memory */
@@ -149,11 +150,12 @@ static uint32_t find_digits(uint64_t length, uint32_t most, uint32_t left, uint3
 
 static uint64_t groups_of(const transform *t, uint64_t length) { return (length + lanes_of(t) - 1) / lanes_of(t); }
 
-/* m = n1 n2, neither far from the root, so that both steps together cost least: lanes beyond the last column are counted as well. Returns what they cost. */
+/* m = n1 n2, neither further from the root than the largest factor, 7, makes needful, so that both steps together cost least: lanes beyond the last column are
+ * counted as well. Returns what they cost. */
 static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
-    uint64_t best = UINT64_MAX, root = 1;
-    while (root * root * 16 < m) root++;
-    for (uint64_t n1 = root < 2 ? 2 : root; n1 <= 16 * root && n1 <= m / 2; n1++) {
+    uint64_t best = UINT64_MAX, low = 2;
+    while (low * low * 9 < m) low++;
+    for (uint64_t n1 = low; n1 <= m / low; n1++) {
         uint32_t first, second;
         if (m % n1) continue;
         uint32_t cost1 = find_digits(n1, MOST_RADIX, MOST_DIGITS, &first), cost2 = find_digits(m / n1, MOST_RADIX, MOST_DIGITS, &second);
@@ -270,6 +272,31 @@ static void expand_smooth(const transform *t, plan_part from, plan_part to, uint
 
 /* ---- any length ---- */
 
+/* What a transform of m numbers by passes costs. */
+static uint64_t cost_of_length(const transform *t, uint64_t m) {
+    uint32_t radices[2] = {0}, cost = COSTS[MOST_RADIX];
+    columns c;
+    if (is_by_columns(m)) return find_columns(t, m, &c);
+    for (uint32_t count = find_radices(m, radices); count--;) cost += COSTS[radices[count]];
+    return m / lanes_of(t) * cost;
+}
+
+/* The length of the convolution's transforms, at least 2 n - 1: a power of two, or what costs less of the lengths that are up to 3/8 longer than they must be. */
+static uint64_t find_length(const transform *t) {
+    uint64_t m = 1, shortest = 2 * t->n - 1, step = 1, best;
+    while (m < shortest) m *= 2;
+    if (m <= 2 * W * W) return m;
+    while (step * STEPS < shortest) step *= 2;
+    best = cost_of_length(t, m);
+    for (uint64_t other = (shortest + step - 1) / step * step; other <= shortest + shortest / 8 * 3; other += step) {
+        uint64_t cost = is_smooth(other) && !is_power(other) ? cost_of_length(t, other) : UINT64_MAX;
+        if (cost >= best) continue;
+        best = cost;
+        m = other;
+    }
+    return m;
+}
+
 static void make_filter(transform *t) {
     plan_kernel_key chirp = program(t, LIBRARY_FFT_CHIRP, 0, 0, 1, 1), filter = program(t, LIBRARY_FFT_FILTER, 0, 0, 2, 2);
     uint64_t numbers = plan_times(2 * t->piece, t->m);
@@ -310,14 +337,6 @@ static void make_real(transform *t) {
         t->full = plan_scratch(t->x, plan_times(2 * t->piece, t->n), t->size);
 }
 
-/* What is done by passes: n, or what a convolution takes. */
-static uint64_t find_length(const transform *t) {
-    uint64_t m = 1;
-    if (is_smooth(t->n)) return t->n;
-    while (m < 2 * t->n - 1) m *= 2;
-    return m;
-}
-
 static transform make_transform(const plan_call *call, plan_expansion *x) {
     uint64_t n = plan_number(call, N, 0);
     bool real = plan_number(call, REAL, 0), halved = real && n % 2 == 0;
@@ -327,7 +346,7 @@ static transform make_transform(const plan_call *call, plan_expansion *x) {
                    .n = halved ? n / 2 : n,
                    .over = (double)n,
                    .halved = halved};
-    t.m = find_length(&t);
+    t.m = is_smooth(t.n) ? t.n : find_length(&t);
     t.piece = least(plan_number(call, BATCH, 0), t.m < PIECE ? PIECE / t.m : 1);
     x->once = true;
     make_tables(&t);
