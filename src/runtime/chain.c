@@ -107,13 +107,14 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
     return number_array(b, f, &count, &s->ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
 }
 
-/* Whether a map is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
- * less time than a pass over memory costs (docs/performance.md, maps around instructions). Beside a product or a convolution it is nothing; but
- * maps of bytes are no quicker than that beside any instruction. */
-static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_link *link) {
+/* Whether map `i` is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
+ * less time than a pass over memory costs (docs/performance.md, maps around instructions). Behind a product or a convolution it is nothing, and
+ * in front of one the driver has a quicker kernel for several maps only. Maps of bytes it does quickest in any case. */
+static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain, uint8_t i) {
+    const plan_link *link = &chain->links[i];
     bool exact = link->fn >= HG_OP_COUNT || hg_op_get((hg_op)link->fn)->numbers == HG_NUMBERS_EXACT;
     bool bytes = hg_type_size_bytes((hg_type)link->type) == 1;
-    return b->caps->joins_steps && (bytes || (head->collective->loads && !exact));
+    return b->caps->joins_steps && (bytes || ((head->collective->loads || (i < chain->front && chain->front > 1)) && !exact));
 }
 
 /* Its arguments and memory stay: its expansion is made once. */
@@ -126,7 +127,7 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
     bool fits = n != 0 && number_head(run, s, f) && plan_chain_has_types(&f->chain);
     const hg_backend *b = run->context->backend;
-    for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain.links[i]);
+    for (uint8_t i = 0; fits && i < f->chain.front; i++) fits = leaves_inputs(b, s, f, i) && !is_long(b, s, &f->chain, i);
     if (!fits) {
         *f = before;
         return false;
@@ -142,7 +143,7 @@ static bool add_behind(hg_run *run, const hg_bound_step *head, hg_bound_step *s,
     if (!add_step(run, s, f, false)) return false;
     const hg_backend *b = run->context->backend;
     uint8_t last = (uint8_t)(f->chain.count - 1);
-    if (plan_chain_has_types(&f->chain) && leaves_inputs(b, head, f, last) && !is_long(b, head, &f->chain.links[last])) return true;
+    if (plan_chain_has_types(&f->chain) && leaves_inputs(b, head, f, last) && !is_long(b, head, &f->chain, last)) return true;
     *f = before;
     return false;
 }
@@ -228,7 +229,6 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     joined->expansion.dot4 = head->expansion.dot4;
     joined->expansion.rolled = head->expansion.rolled;
     joined->expansion.fused = &c->found.chain;
-    joined->expansion.made = c->found.made;
     joined->tables = head->tables;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;

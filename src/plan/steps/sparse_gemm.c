@@ -2,6 +2,7 @@
  * nothing else than what it should: what it finds is the instruction's fault, and a mark in scratch memory, at which the product's blocks
  * end, also where a device has all launches at once. The product is library/sparse.atlas. */
 #include "kir/sugar.h"
+#include "plan/steps/chain.h"
 #include "plan/steps/writer.h"
 
 enum { C, VALUES, INDICES, PTR, B, M, N, K, LDB, LDC, NNZ };
@@ -180,8 +181,10 @@ static uint64_t rows_of_a_block(uint64_t rows) {
 static void product(const plan_call *call, plan_expansion *x, plan_part bad, uint64_t from, uint64_t columns, int32_t tiles) {
     uint64_t m = number(call, M), step = rows_of_a_block(m), wide = LANES * (uint64_t)tiles;
     plan_kernel_key key = plan_library_key(LIBRARY_SPARSE_ROWS, (hg_type)call->type, HG_OP_MOV, (int32_t[]){tiles}, 6, 6);
-    plan_part parts[] = {plan_part_of(call, VALUES), plan_part_of(call, INDICES), plan_part_of(call, PTR), plan_part_of(call, B), bad,
-                         plan_part_of(call, C)};
+    plan_part parts[6 + PLAN_CHAIN_ARRAYS] = {
+        plan_part_of(call, VALUES), plan_part_of(call, INDICES), plan_part_of(call, PTR), plan_part_of(call, B), bad,
+        plan_part_of(call, C)};
+    plan_fuse(x, &key, parts, PLAN_BEHIND);
     const uint64_t values[] = {m, from + columns, row_of(call, LDB), row_of(call, LDC), step, from};
     x->work = plan_times(entries_of(call), columns);
     plan_expand_grid(x, &key, (uint64_t[]){(m - 1) / step + 1, (columns - 1) / wide + 1, 1}, (uint32_t[]){LANES, 1, 1}, 0, parts, values);
@@ -206,4 +209,4 @@ static plan_cost cost(const plan_call *call) {
 }
 
 const plan_collective plan_collective_sparse_gemm = {
-    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_NEVER};
+    .check = check, .ranges = ranges, .expand = expand, .cost = cost, .overlap = PLAN_OVERLAP_NEVER, .fuses = true};

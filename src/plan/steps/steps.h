@@ -78,10 +78,8 @@ typedef struct plan_expansion {
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
     bool dot4;                  /* of the device: hg_device_caps.dot4 */
     bool rolled;                /* of the device: its compiler takes few operations (hg_device_caps.max_operations) */
-    /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. made: the
-     * array of the call that those in front make. */
+    /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. */
     const struct plan_chain *fused;
-    uint32_t made;
     bool failed; /* out of memory, or more of it needed than there can be */
 } plan_expansion;
 void plan_expansion_clear(plan_expansion *x); /* keeps what it has allocated and what is of the device */
@@ -146,7 +144,7 @@ struct plan_collective {
      * is read again. */
     bool loads;
     /* Whether its expansion copies this array, of which each element is part, into another form anyway, so that who copies an element can make it and
-     * store it: maps that make the array (x->made) are done there. NULL: never. */
+     * store it: maps that make the array are done there. NULL: never. */
     bool (*packs)(const plan_call *call, const plan_expansion *x, uint32_t array);
 };
 

@@ -9,7 +9,16 @@
 #include <inttypes.h>
 #include <time.h>
 
-enum { PLACES = 5, MOST_STEPS = 20, MOST_BYTES = 4 << 20, TEXT = 8192, LAUNCHES = 5, MOST_FAILURES = 10, MOST_WAIT_MS = 60000 };
+enum {
+    PLACES = 5,
+    MOST_STEPS = 20,
+    MOST_BYTES = 4 << 20,
+    TEXT = 8192,
+    LAUNCHES = 5,
+    MOST_FAILURES = 10,
+    MOST_WAIT_MS = 60000,
+    SPARSE_ROWS = 100
+};
 
 typedef struct step {
     char text[320];
@@ -114,6 +123,16 @@ static void write_bytes_head(chain_test *t, step *s, const char *type) {
              (unsigned)pick(t, 2), t->size == 1 ? "false" : "true");
 }
 
+/* Two entries a row, of columns 0 and 1, which is a fault where k is 1. */
+static void write_sparse_head(chain_test *t, step *s, const char *type) {
+    uint64_t n = t->n[0], rows = n % 20 == 0 ? n / 50 : n % 16 == 0 ? 16 : 1, columns = rows ? n / rows : 0;
+    s->out = a_place(t);
+    snprintf(s->text, sizeof s->text,
+             "sparse_gemm.%s c=[x + %" PRIu64 "], a_values=[x + %" PRIu64 "], a_indices=columns, a_ptr=rows, b=[x + %" PRIu64
+             "], m=%" PRIu64 ", n=%" PRIu64 ", k=%u\n",
+             type, s->out, a_place(t), a_place(t), rows, columns, rows > 1 ? 2 : 1);
+}
+
 static void write_step(chain_test *t, const char *type) {
     static const char *const ONE[] = {"neg", "abs", "relu", "floor"}, *const FLOATS[] = {"sqrt", "exp", "sigmoid", "tanh"};
     static const char *const TWO[] = {"add", "sub", "mul", "min", "max", "div"};
@@ -124,7 +143,9 @@ static void write_step(chain_test *t, const char *type) {
     if (!t->floats && pick(t, 12) == 0) two = 5; /* it may fault */
     step *s = &t->steps[t->step_count++];
     s->out = out;
-    if (t->floats && pick(t, 4) == 0)
+    if (t->floats && t->n[0] < 50 * SPARSE_ROWS + 50 && pick(t, 16) == 0)
+        write_sparse_head(t, s, type);
+    else if (t->floats && pick(t, 4) == 0)
         write_head(t, s, type);
     else if (!t->floats && (t->size == 4 || t->size == 1) && pick(t, 6) == 0)
         write_bytes_head(t, s, type);
@@ -156,6 +177,11 @@ static void write_program(chain_test *t) {
 static hg_program *program_of(const chain_test *t, uint32_t from, uint32_t count) {
     static char text[TEXT];
     size_t used = (size_t)snprintf(text, sizeof text, ".atlas 1\n.program maps\n.param x buffer u8 inout\n.param n u64\n.param m u64\n");
+    used += (size_t)snprintf(text + used, sizeof text - used, ".data rows u32 0");
+    for (int i = 1; i <= SPARSE_ROWS; i++) used += (size_t)snprintf(text + used, sizeof text - used, ", %d", 2 * i);
+    used += (size_t)snprintf(text + used, sizeof text - used, "\n.data columns u32 0, 1");
+    for (int i = 1; i < SPARSE_ROWS; i++) used += (size_t)snprintf(text + used, sizeof text - used, ", 0, 1");
+    used += (size_t)snprintf(text + used, sizeof text - used, "\n");
     for (uint32_t i = from; i < from + count; i++) used += (size_t)snprintf(text + used, sizeof text - used, "%s", t->steps[i].text);
     return assemble(text);
 }
@@ -427,6 +453,9 @@ static void test_heads(chain_test *t) {
          0, 2, 2, true},
         {"quantized_gemm.u8 c=y, a=x, b=[x + 4096]" QUANTIZED ", m=32, n=30, k=8, sums=true\nparallel_map.i32 y, y, relu, N", 0, 1, 0,
          true},
+        {".data rows u32 0, 2, 4\n.data columns u32 0, 1, 1, 0\n"
+         "sparse_gemm.f32 c=y, a_values=x, a_indices=columns, a_ptr=rows, b=[x + 4096], m=2, n=480, k=2, nnz=4",
+         0, 2, 0, false},
         {"conv2d.f32 output=y, input=x, kernel=[x + 4096], batch=1, in_channels=2, out_channels=4, height=20, width=24, kernel_h=3, "
          "kernel_w=3, stride=(2, 1), padding=(1, 0), padding_end=(1, 2), groups=2",
          1, 2, 0, false},
