@@ -550,11 +550,111 @@ static LLVMValueRef unzip(jit_printer *p, LLVMValueRef a, LLVMValueRef b, bool o
     return pick(p, a, b, numbers);
 }
 
+/* ---- squares: as many elements of a stretch as a native vector has lanes, of these lanes ---- */
+
+enum { SIXTEEN = 16, MOST_SQUARE = 16 }; /* bytes: what instructions without a vector of numbers pick in, and carry; rows */
+
+/* Elements `unit` at a time of a and b in turn, of the first or second half of each sixteen bytes; `per` elements are sixteen bytes. */
+static LLVMValueRef unpack(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes, uint32_t per, uint32_t unit, bool second) {
+    LLVMValueRef places[MOST_SQUARE];
+    for (uint32_t i = 0; i < lanes; i++) {
+        uint32_t k = i % per, from = i - k + (second ? per / 2 : 0) + k / unit / 2 * unit + k % unit;
+        places[i] = jit_u32(p, from + (k / unit % 2 ? lanes : 0));
+    }
+    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, lanes), "");
+}
+
+/* Sixteen bytes at a time: from + k * step of a, then the same of b. */
+static LLVMValueRef blocks_of(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes, uint32_t per, uint32_t from, uint32_t step) {
+    LLVMValueRef places[MOST_SQUARE];
+    for (uint32_t i = 0; i < lanes; i++) {
+        uint32_t half = lanes / 2, k = i % half / per;
+        places[i] = jit_u32(p, (from + k * step) * per + i % per + (i < half ? 0 : lanes));
+    }
+    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, lanes), "");
+}
+
+/* Element i of row k becomes element k of row i. */
+static void transpose(jit_printer *p, LLVMValueRef *rows, uint32_t lanes, uint32_t per) {
+    LLVMValueRef made[MOST_SQUARE];
+    for (uint32_t i = 0; i < lanes; i += 2) {
+        made[i] = unpack(p, rows[i], rows[i + 1], lanes, per, 1, false);
+        made[i + 1] = unpack(p, rows[i], rows[i + 1], lanes, per, 1, true);
+    }
+    memcpy(rows, made, lanes * sizeof *rows);
+    for (uint32_t i = 0; i < lanes && per == 4; i++)
+        made[i] = unpack(p, rows[i - i % 4 + i % 4 / 2], rows[i - i % 4 + i % 4 / 2 + 2], lanes, per, 2, i % 2);
+    memcpy(rows, made, lanes * sizeof *rows);
+    uint32_t count = lanes / per; /* row per * g + q has, k-th, of lane per * k + q the elements from per * g on */
+    for (uint32_t q = 0; q < per && count == 4; q++) {
+        const LLVMValueRef a = rows[q], b = rows[per + q], c = rows[2 * per + q], d = rows[3 * per + q];
+        for (uint32_t i = 0; i < 2; i++) {
+            LLVMValueRef low = blocks_of(p, a, b, lanes, per, 2 * i, 1), high = blocks_of(p, c, d, lanes, per, 2 * i, 1);
+            rows[2 * i * per + q] = blocks_of(p, low, high, lanes, per, 0, 2);
+            rows[(2 * i + 1) * per + q] = blocks_of(p, low, high, lanes, per, 1, 2);
+        }
+    }
+    for (uint32_t q = 0; q < per && count == 2; q++) {
+        const LLVMValueRef a = rows[q], b = rows[per + q];
+        for (uint32_t i = 0; i < 2; i++) rows[i * per + q] = blocks_of(p, a, b, lanes, per, i, 1);
+    }
+}
+
+/* Lanes of a square; 0: the stretch has none. */
+static uint32_t square_of(const jit_printer *p, uint32_t bytes, uint32_t count) {
+    uint32_t lanes = p->bytes / bytes < p->lanes ? p->bytes / bytes : p->lanes;
+    return (bytes == 4 || bytes == 8) && lanes * bytes >= SIXTEEN && count % lanes == 0 ? lanes : 0;
+}
+
+/* Elements from `element` on of lane `lane` of a stretch. */
+static LLVMValueRef square_row(jit_printer *p, const vec_value *v, LLVMValueRef first, uint32_t lane, uint32_t element_at) {
+    return jit_field(p, first, lane * (uint64_t)v->u.mem.stride + (uint64_t)element_at * v->u.mem.bytes);
+}
+
+static void store_squares(jit_printer *p, const vec_value *v, uint32_t count, uint32_t lanes, const LLVMValueRef *values) {
+    LLVMValueRef rows[MOST_SQUARE], first = address(p, v);
+    for (uint32_t at = 0; at < count; at += lanes)
+        for (uint32_t lane = 0; lane < p->lanes; lane += lanes) {
+            for (uint32_t d = 0; d < lanes; d++) rows[d] = jit_part(p, values[at + d], lane, lanes);
+            transpose(p, rows, lanes, SIXTEEN / v->u.mem.bytes);
+            for (uint32_t i = 0; i < lanes; i++) jit_store(p, rows[i], square_row(p, v, first, lane + i, at));
+        }
+}
+
+/* b behind a, both of as many elements. */
+static LLVMValueRef behind(jit_printer *p, LLVMValueRef a, LLVMValueRef b, uint32_t lanes) {
+    LLVMValueRef places[64];
+    for (uint32_t i = 0; i < 2 * lanes; i++) places[i] = jit_u32(p, i);
+    return LLVMBuildShuffleVector(p->b, a, b, LLVMConstVector(places, 2 * lanes), "");
+}
+
+static void load_squares(jit_printer *p, const vec_value *v, uint32_t count, uint32_t lanes) {
+    LLVMValueRef parts[LONGEST_STRETCH][MOST_SQUARE], rows[MOST_SQUARE], first = address(p, v);
+    LLVMTypeRef type = LLVMVectorType(jit_scalar(p, v->type), lanes);
+    uint32_t pieces = p->lanes / lanes;
+    for (uint32_t at = 0; at < count; at += lanes)
+        for (uint32_t k = 0; k < pieces; k++) {
+            for (uint32_t i = 0; i < lanes; i++) rows[i] = jit_load(p, type, square_row(p, v, first, k * lanes + i, at));
+            transpose(p, rows, lanes, SIXTEEN / v->u.mem.bytes);
+            for (uint32_t d = 0; d < lanes; d++) parts[at + d][k] = rows[d];
+        }
+    for (uint32_t d = 0; d < count; d++, v = v->next) {
+        for (uint32_t left = pieces, each = lanes; left > 1; left /= 2, each *= 2)
+            for (uint32_t k = 0; k < left / 2; k++) parts[d][k] = behind(p, parts[d][2 * k], parts[d][2 * k + 1], each);
+        jit_define(p, v, parts[d][0]);
+    }
+}
+
 /* Vectors of the lanes' elements become rows: in each round half as many, twice as long. */
 static void store_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
     LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
     const vec_value *w = v;
+    uint32_t square = square_of(p, v->u.mem.bytes, count);
     for (uint32_t d = 0; d < count; d++, w = w->next) rows[d] = jit_each(p, w->args[vec_place_args(w)]);
+    if (square) {
+        store_squares(p, v, count, square, rows);
+        return;
+    }
     for (uint32_t left = count / 2, parts = 1; left; left /= 2, parts *= 2) {
         for (uint32_t i = 0; i < left * parts; i++) {
             made[2 * i] = zip(p, rows[i], rows[left * parts + i], false);
@@ -567,6 +667,11 @@ static void store_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
 
 /* The same backwards. */
 static void load_stretch(jit_printer *p, const vec_value *v, uint32_t count) {
+    uint32_t square = square_of(p, v->u.mem.bytes, count);
+    if (square) {
+        load_squares(p, v, count, square);
+        return;
+    }
     LLVMValueRef rows[LONGEST_STRETCH], made[LONGEST_STRETCH], first = address(p, v);
     const vec_value *w = v;
     for (uint32_t k = 0; k < count; k++) rows[k] = jit_load(p, jit_type_of(p, v), stretch_row(p, v, first, count, k));
