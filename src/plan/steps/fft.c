@@ -45,8 +45,7 @@ static void ranges(plan_call *call) {
 enum {
     W = 16,       /* lanes of a block, */
     W_WIDE = 8,   /* of f64, and of one transform of at most SHORT numbers */
-    SHORT = 128,  /* longest transform of which lanes have one each, */
-    FEW = 7,      /* where there are more than so many, */
+    SHORT = 128,  /* longest transform of which lanes have one each, where there are enough, */
     WHOLE = 4096, /* and of which a block has one */
     MOST_RADIX = 16,
     MOST_DIGITS = 6,   /* radices of a column's passes */
@@ -225,7 +224,7 @@ static void make_tables(transform *t) {
     t->rows = plan_table(t->x, 2 * W * 16, t->size);
     plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
     if (t->m <= SHORT) {
-        t->work = plan_scratch(t->x, MOST_BLOCKS * 2 * W * t->m, t->size);
+        t->work = plan_scratch(t->x, plan_times(MOST_BLOCKS * 2 * lanes_of(t), t->m), t->size);
         return;
     }
     t->circle = make_circle(t, t->m / W, t->m / W);
@@ -242,10 +241,10 @@ static void expand_few(const transform *t, plan_part from, plan_part to, uint64_
 static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
     bool one = t->m <= 16;
     int32_t radices[2] = {one ? (int32_t)t->m : t->m == 128 ? 16 : 8, one ? 0 : t->m == 32 ? 4 : 8};
-    uint64_t lanes = least(count, W), groups = (count - 1) / lanes + 1;
+    uint64_t lanes = lanes_of(t), groups = (count - 1) / lanes + 1;
     uint64_t values[5] = {count, groups, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)};
     plan_kernel_key key = program(t, LIBRARY_FFT_SHORT, radices[0], radices[1], one ? 2 : 4, 5);
-    if (count <= FEW)
+    if (count < lanes)
         expand_few(t, from, to, count, radices, values + 2);
     else
         plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
