@@ -5,8 +5,7 @@
 #define FETCH(name) "atomic_fetch_" name "_explicit"
 static const c_builtin BUILTINS[] = {
     {KIR_CLZ,     C_INTEGERS,            "clz($0)"},
-    {KIR_MULHI_U, C_INTEGERS & ~C_IN_U64, "mulhi($0, $1)"},
-    {KIR_MULHI_U, C_IN_U64,              "mulhi($0, $1)"},
+    {KIR_MULHI_U, C_INTEGERS,            "mulhi($0, $1)"},
     {KIR_FSQRT,   C_IN_F32,              "precise::sqrt($0)"},
     {KIR_FFMA,    C_IN_F32,              "fma($0, $1, $2)"},
     {KIR_FMULERR, C_IN_F32,              "fma($0, $1, -($0 * $1))"},
@@ -42,12 +41,13 @@ static const c_device_words DEVICE = {
     .memory = "device ",
     .group = "threadgroup ",
     .distinct = NULL,
-    .parameter_bytes = 4096,
+    .parameter_bytes = UINT32_MAX, /* it is a buffer */
     .attribute = " [[buffer(%u)]]",
     .group_parameter = "threadgroup ulong *group_memory [[threadgroup(0)]]",
     .record = "constant %s_record &record",
     .id_parameters = "uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], "
                      "uint3 group_id [[threadgroup_position_in_grid]]",
+    .ids_unused = "(void)thread_id, (void)local_id, (void)group_id;",
     .ids = {"thread_id.x", "local_id.x", "local_id.y", "local_id.z", "group_id.x", "group_id.y", "group_id.z"},
     .atomics = {{[KIR_ATOMIC_ADD] = FETCH("add"),
                  [KIR_ATOMIC_AND] = FETCH("and"),

@@ -317,6 +317,7 @@ static void print_kernel_head(c_printer *p) {
     text(p, ") {\n");
     if (record == EMIT_RECORD_BUFFER) hg_text_addf(p->out, "    const %s_record record = *record_memory;\n", p->name);
     if (record != EMIT_RECORD_NONE && !reads_record(p)) text(p, "    (void)record;\n");
+    if (words->ids_unused) hg_text_addf(p->out, "    %s\n", words->ids_unused);
     for (uint64_t i = 0; i < p->module->slots.count; i++) print_base(p, i);
     print_unused_bindings(p);
     if (p->layout->uses_group_memory && !words->group_parameter) hg_text_addf(p->out, "    %s\n", words->group_variable);

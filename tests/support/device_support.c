@@ -27,7 +27,7 @@ kir_value *build_field_again(kir_builder *b, const kir_value *field) {
     return v;
 }
 
-void device_kernel_begin(device_kernel *k, kir_builder *b, const char *name, uint32_t slots) {
+void device_kernel_begin_as(device_kernel *k, kir_builder *b, const char *name, uint32_t slots, bool addressed) {
     memset(k, 0, sizeof *k);
     k->module = kir_module_create(name);
     CHECK(k->module != NULL);
@@ -39,9 +39,13 @@ void device_kernel_begin(device_kernel *k, kir_builder *b, const char *name, uin
         kir_slot *slot = hg_vec_push(&k->module->slots);
         if (!slot) return;
         *slot = (kir_slot){.base = -1};
-        if (i % 2 == 0) continue;
+        if (i % 2 == 0 && !addressed) continue;
         slot->base = (int32_t)build_field(k, b, KIR_FIELD_BASE, i, HG_TYPE_U64)->u.imm;
     }
+}
+
+void device_kernel_begin(device_kernel *k, kir_builder *b, const char *name, uint32_t slots) {
+    device_kernel_begin_as(k, b, name, slots, false);
 }
 
 void device_kernel_end(device_kernel *k, const kir_builder *b) {
@@ -147,6 +151,11 @@ bool device_run(device_fixture *d, const device_kernel *k, uint32_t groups, uint
         slots[i].size = memories[i].size;
         commands[i] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = slots[i], .host = memories[i].bytes};
         commands[count + 1 + i] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = slots[i], .host = memories[i].bytes};
+    }
+    for (uint64_t i = 0; i < k->layout.fields.count && d->caps->target.addressed && status == HG_OK; i++) {
+        const kir_field *field = &k->layout.fields.data[i];
+        uint64_t address = field->kind == KIR_FIELD_BASE ? d->driver->arena_address(slots[field->index].arena) + DEVICE_BASE : 0;
+        if (field->kind == KIR_FIELD_BASE) memcpy(record + k->module->inputs.data[i].index, &address, sizeof address);
     }
     dispatch.record = record;
     dispatch.record_bytes = k->layout.record_bytes;

@@ -24,6 +24,8 @@ kir_value *build_field_again(kir_builder *b, const kir_value *field);
 
 /* A kernel with slots of plain memory; the odd ones begin at a field of the record. */
 void device_kernel_begin(device_kernel *k, kir_builder *b, const char *name, uint32_t slots);
+/* addressed: all begin at a field, which is an address. */
+void device_kernel_begin_as(device_kernel *k, kir_builder *b, const char *name, uint32_t slots, bool addressed);
 void device_kernel_end(device_kernel *k, const kir_builder *b);
 void device_kernel_free(device_kernel *k);
 kir_value *build_id(kir_builder *b, kir_device_id id);
