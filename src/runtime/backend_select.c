@@ -209,14 +209,20 @@ hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t in
     bool automatic = !*word || same_name(word, "auto");
     if (automatic && w.platform == ANY_PLATFORM) return select_auto(list, index, open, user);
     const hg_driver *driver = find_driver(list, word);
+    if (!driver && list->guest && same_name(word, list->guest->name)) driver = list->guest;
     if (driver) return select_named(driver, &list->trial, &w, index, open, user);
     const hg_driver_word *absent = find_word(list->absent, list->absent_count, word);
     return absent ? hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", absent->meaning) : unknown_name(list, name);
 }
 
+static const hg_driver *guest;
+
+void hg_select_guest(const hg_driver *driver) { guest = driver; }
+
 static hg_driver_list all_drivers(const hg_trial_options *trial) {
     return (hg_driver_list){.drivers = hg_drivers,
                             .automatic = AUTOMATIC,
+                            .guest = guest,
                             .count = hg_driver_count,
                             .accelerator = may_have_accelerator(),
                             .absent = ABSENT,

@@ -248,8 +248,11 @@ typedef struct hg_driver_list {
     const hg_driver_word *absent;  /* known names without a driver, and why */
     const hg_driver_word *aliases; /* second names, and whose */
     uint32_t absent_count, alias_count;
+    const hg_driver *guest; /* opened by its name alone; NULL: none */
     hg_trial_options trial; /* of drivers that open libraries of others */
 } hg_driver_list;
+/* A driver that is not in the table, which whoever links the library brings: tests. Before any backend is created; opened by its name alone. */
+void hg_select_guest(const hg_driver *driver);
 /* Whether a name is a word that hg_select knows, with or without a device behind it. */
 bool hg_backend_known(const char *name);
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
