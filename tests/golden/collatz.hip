@@ -1,0 +1,242 @@
+/* Written by hologram: HIP.
+collatz, slot 0: input 0, start
+collatz, slot 1: input 1, steps
+collatz, slot 2: the fault record
+ */
+#ifndef __HIPCC_RTC__
+#include <hip/hip_runtime.h>
+#endif
+#pragma clang fp contract(off)
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+
+/* What a launch tells every lane. */
+typedef struct collatz_kernel_record {
+    u64 input_2;
+    u64 limit_0_reach_8;
+    u64 base_0;
+    u64 base_2;
+    u64 limit_1_reach_4;
+    u64 base_1;
+    u32 count_0;
+    u32 first_0;
+    u32 fuel_0;
+    u32 unused_60;
+} collatz_kernel_record;
+
+/* What the functions of collatz share. */
+typedef struct collatz_kernel_env {
+    const u8 *s0;
+    u8 *s1;
+    u8 *fault;
+    collatz_kernel_record record;
+    u32 x18; /* fault_site */
+    u64 x19; /* fault_index */
+    u32 x21; /* rounds */
+} collatz_kernel_env;
+
+static __device__ __forceinline__ u32 collatz_kernel_f2(collatz_kernel_env *env, u32 a0) {
+    (void)env;
+    (void)a0;
+    const u32 v1 = *(volatile u32 *)(env->fault + 56ull);
+    const bool v3 = v1 == 0u;
+    if (v3) {
+        const u32 v6 = env->record.fuel_0;
+        const bool v7 = a0 < v6;
+        if (v7) {
+            return 0u;
+        }
+        *(volatile u32 *)(env->fault + 56ull) = 1u;
+    }
+    return 1u;
+}
+
+static __device__ __forceinline__ void collatz_kernel_f3(collatz_kernel_env *env) {
+    (void)env;
+    u64 x6 = 0; /* r10 */
+    u32 x11 = 0; /* r20 */
+    bool x20 = 0; /* left */
+    const u32 v0 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
+    const u32 v1 = env->record.count_0;
+    const bool v2 = v0 < v1;
+    const bool v4 = !v2;
+    if (v4) {
+        return;
+    }
+    const u32 v7 = env->record.first_0;
+    const u32 v8 = v7 + v0;
+    const u64 v9 = (u64)v8;
+    const u64 v10 = env->record.input_2;
+    /* setgeu.u64 p0, r255, r4 */
+    const bool v11 = v9 < v10;
+    /* bra.p0 @done */
+    if (v11) {
+        /* mov_imm.u32 r250, 3 */
+        /* shl.u64 r0, r255, r250 */
+        const u64 v14 = (u64)(v9 << 3);
+        /* ldg.u64 r10, [r1 + r0] */
+        const u64 v15 = env->record.limit_0_reach_8;
+        const bool v16 = v14 < v15;
+        const bool v17 = !v16;
+        if (v17) {
+            env->x18 = 1u;
+            env->x19 = v14;
+            return;
+        }
+        const u64 v23 = *(const u64 *)(env->s0 + v14);
+        x6 = v23;
+        /* mov_imm.u64 r11, 1 */
+        /* mov_imm.u64 r12, 3 */
+        /* mov_imm.u64 r13, 0 */
+        /* mov_imm.u32 r14, 1 */
+        /* mov_imm.u32 r20, 0 */
+        x11 = 0u;
+        for (;;) {
+            x20 = true;
+            for (;;) {
+                const u32 v34 = env->x21;
+                const u32 v35 = v34 + 1u;
+                env->x21 = v35;
+                const u32 v38 = v35 & 1023u;
+                const bool v39 = v38 == 0u;
+                if (v39) {
+                    x20 = false;
+                    break;
+                }
+                /* setleu.u64 p1, r10, r11 */
+                const u64 v44 = x6;
+                const bool v45 = 1ull < v44;
+                const bool v46 = !v45;
+                /* bra.p1 @store */
+                if (v46) {
+                    break;
+                }
+                /* add.u32 r20, r20, r14 */
+                const u32 v49 = x11;
+                const u32 v50 = v49 + 1u;
+                x11 = v50;
+                /* and.u64 r15, r10, r11 */
+                const u64 v52 = v44 & 1ull;
+                /* seteq.u64 p2, r15, r13 */
+                const bool v53 = v52 == 0ull;
+                /* bra.p2 @even */
+                if (v53) {
+                    /* shr.u64 r10, r10, r14 */
+                    const u64 v55 = (u64)(v44 >> 1);
+                    x6 = v55;
+                } else {
+                    /* mad.u64 r10, r10, r12, r11 */
+                    const u64 v57 = v44 * 3ull;
+                    const u64 v58 = v57 + 1ull;
+                    x6 = v58;
+                }
+            }
+            const bool v60 = x20;
+            if (v60) {
+                break;
+            }
+            const u32 v63 = env->x21;
+            const u32 v65 = (u32)(v63 >> 10);
+            const u32 v66 = collatz_kernel_f2(env, v65);
+            const bool v67 = v66 == 0u;
+            const bool v68 = !v67;
+            if (v68) {
+                return;
+            }
+        }
+        /* mov_imm.u32 r250, 2 */
+        /* shl.u64 r0, r255, r250 */
+        const u64 v72 = (u64)(v9 << 2);
+        /* stg.u32 [r2 + r0], r20 */
+        const u32 v73 = x11;
+        const u64 v74 = env->record.limit_1_reach_4;
+        const bool v75 = v72 < v74;
+        const bool v76 = !v75;
+        if (v76) {
+            env->x18 = 2u;
+            env->x19 = v72;
+            return;
+        }
+        *(u32 *)(env->s1 + v72) = v73;
+    }
+}
+
+static __device__ __forceinline__ void collatz_kernel_f1(collatz_kernel_env *env, u32 a0, u64 a1) {
+    (void)env;
+    (void)a0;
+    (void)a1;
+    const u32 v2 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
+    const u32 v4 = atomicMin((u32 *)(env->fault + 4ull), v2);
+    const bool v5 = v4 < v2;
+    if (v5) {
+        return;
+    }
+    const u32 v8 = env->record.first_0;
+    const u32 v9 = v8 + v2;
+    const u64 v10 = (u64)v9;
+    for (;;) {
+        const u32 v15 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v16 = v15 == 0u;
+        if (v16) {
+            __threadfence();
+            const u32 v20 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v22 = *(volatile u32 *)(env->fault + 24ull);
+            const u32 v24 = *(volatile u32 *)(env->fault + 28ull);
+            const u64 v25 = (u64)v24;
+            const u64 v27 = (u64)(v25 << 32);
+            const u64 v28 = (u64)v22;
+            const u64 v29 = v27 | v28;
+            const bool v30 = v10 < v29;
+            const bool v31 = v20 == 0u;
+            const bool v32 = v31 | v30;
+            if (v32) {
+                *(volatile u32 *)(env->fault + 12ull) = a0;
+                *(volatile u32 *)(env->fault + 24ull) = v9;
+                const u64 v37 = (u64)(v10 >> 32);
+                const u32 v38 = (u32)v37;
+                *(volatile u32 *)(env->fault + 28ull) = v38;
+                const u32 v40 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v40;
+                const u64 v43 = (u64)(a1 >> 32);
+                const u32 v44 = (u32)v43;
+                *(volatile u32 *)(env->fault + 36ull) = v44;
+                *(volatile u32 *)(env->fault + 8ull) = 1u;
+            }
+            __threadfence();
+            atomicExch((u32 *)(env->fault), 0u);
+        }
+        if (v16) {
+            break;
+        }
+    }
+}
+
+/* One invocation. */
+extern "C" __global__ void collatz_kernel(const collatz_kernel_record record) {
+    const u8 *const s0 = (const u8 *)(record.base_0);
+    u8 *const s1 = (u8 *)(record.base_1);
+    u8 *const fault = (u8 *)(record.base_2);
+    collatz_kernel_env environment = {};
+    environment.s0 = s0;
+    environment.s1 = s1;
+    environment.fault = fault;
+    environment.record = record;
+    collatz_kernel_env *const env = &environment;
+    (void)env;
+    collatz_kernel_f3(env);
+    const u32 v1 = env->x18;
+    const bool v3 = v1 == 0u;
+    const bool v5 = !v3;
+    if (v5) {
+        const u32 v8 = v1 - 1u;
+        const u64 v9 = env->x19;
+        collatz_kernel_f1(env, v8, v9);
+    }
+}
+
