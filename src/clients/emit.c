@@ -360,6 +360,10 @@ static hg_status read_options(const hg_emit_options *given, emit_job *o) {
     o->device.proven = own.proven;
     o->device.whole_blocks = own.whole_blocks;
     HG_TRY(find_caps(own.caps, o));
+    if (own.no_addresses && emitter_by_address(o->target))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "no_addresses (--descriptors): target %s finds memory by addresses alone",
+                       o->target->name);
+    if (emitter_by_address(o->target)) o->caps.target.addressed = true;
     if (own.no_addresses) o->caps.target.addressed = false;
     return HG_OK;
 }

@@ -64,7 +64,7 @@ typedef struct c_device_words {
     const char *group_variable;  /* … but this line at the top of the kernel */
     const char *record;          /* the declaration of a record by value: a format with the kernel's name */
     const char *id_parameters;   /* declarations of what ids are made of; NULL: every function can ask for them */
-    const char *ids_unused;    /* a statement that names them all, for compilers that warn of parameters without use */
+    const char *ids_unused;      /* a statement that names them all, for compilers that warn of parameters without use */
     const char *ids[KIR_DEVICE_ID_COUNT];
 
     const char *atomics[2][KIR_ATOMIC_CAS + 1]; /* function of a pointer and operands, which returns the old number; u32, u64 */

@@ -5,14 +5,14 @@
 #include "emit/c_dialect.h"
 
 /* Short names of the number types; a device has no other headers. */
-#define CUDA_TYPES                           \
-    "typedef unsigned char u8;\n"            \
-    "typedef unsigned short u16;\n"          \
-    "typedef unsigned int u32;\n"            \
-    "typedef unsigned long long u64;\n"      \
-    "typedef signed char i8;\n"              \
-    "typedef short i16;\n"                   \
-    "typedef int i32;\n"                     \
+#define CUDA_TYPES                      \
+    "typedef unsigned char u8;\n"       \
+    "typedef unsigned short u16;\n"     \
+    "typedef unsigned int u32;\n"       \
+    "typedef unsigned long long u64;\n" \
+    "typedef signed char i8;\n"         \
+    "typedef short i16;\n"              \
+    "typedef int i32;\n"                \
     "typedef long long i64;\n"
 
 /* clang-format off */
@@ -47,7 +47,6 @@ static const c_builtin CUDA_BUILTINS[] = {
     {KIR_BITCAST, C_IN_F64,   "__longlong_as_double((i64)$0)"},
     {0},
 };
-/* clang-format on */
 
 #define CUDA_DEVICE                                                                                                             \
     .kernel = "extern \"C\" __global__ void ", .memory = "", .group = "", .by_address = true,                                   \
@@ -55,15 +54,16 @@ static const c_builtin CUDA_BUILTINS[] = {
     .ids = {"(blockIdx.x * blockDim.x + threadIdx.x)", "threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", \
             "blockIdx.z"},                                                                                                      \
     .atomics = {CUDA_ATOMICS, CUDA_ATOMICS}, .atomic_qualifier = "", .atomic_order = "",                                        \
-    .fences = {[HG_SCOPE_BLOCK] = {"__threadfence_block();", NULL},                                                             \
+    .fences = {[HG_SCOPE_BLOCK]  = {"__threadfence_block();", NULL},                                                            \
                [HG_SCOPE_DEVICE] = {"__threadfence();", NULL},                                                                  \
                [HG_SCOPE_SYSTEM] = {"__threadfence_system();", NULL}},                                                          \
     .barrier = "__syncthreads();"
 
-#define CUDA_DIALECT                                                                                                        \
+#define CUDA_DIALECT                                                                                                         \
     .types = {"u8", "u16", "u32", "u64", "float", "double"}, .signed_types = {"i8", "i16", "i32", "i64", "float", "double"}, \
-    .u64_small = "%lluull", .u64_large = "0x%llxull", .top_i64 = "0x7fffffffffffffffull", .builtins = CUDA_BUILTINS,        \
-    .logical_not = true, .function = "static __device__ __forceinline__ ", .kept = "static __device__ __noinline__ ",       \
+    .u64_small = "%lluull", .u64_large = "0x%llxull", .top_i64 = "0x7fffffffffffffffull", .builtins = CUDA_BUILTINS,         \
+    .logical_not = true, .function = "static __device__ __forceinline__ ", .kept = "static __device__ __noinline__ ",        \
     .table = "static __device__ const ", .local = "", .no_designators = true
+/* clang-format on */
 
 #endif

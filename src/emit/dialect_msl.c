@@ -19,16 +19,17 @@ static const c_builtin BUILTINS[] = {
 /* clang-format on */
 
 /* Metal has a weak compare and exchange alone, of device and of threadgroup memory. */
-#define COMPARE_EXCHANGE(space)                                                                                              \
+#define COMPARE_EXCHANGE(space)                                                                                               \
     "static inline uint hg_atomic_cas(volatile " space " atomic_uint *p, uint expected, uint wanted, memory_order order) {\n" \
-    "    for (;;) {\n"                                                                                                       \
-    "        uint old = expected;\n"                                                                                         \
-    "        if (atomic_compare_exchange_weak_explicit(p, &old, wanted, order, memory_order_relaxed)) return expected;\n"    \
-    "        if (old != expected) return old;\n"                                                                             \
-    "    }\n"                                                                                                                \
+    "    for (;;) {\n"                                                                                                        \
+    "        uint old = expected;\n"                                                                                          \
+    "        if (atomic_compare_exchange_weak_explicit(p, &old, wanted, order, memory_order_relaxed)) return expected;\n"     \
+    "        if (old != expected) return old;\n"                                                                              \
+    "    }\n"                                                                                                                 \
     "}\n"
 
-#define FENCE(order, scope) "atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_" order ", thread_scope_" scope ");"
+#define FENCE(order, scope) \
+    "atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_" order ", thread_scope_" scope ");"
 
 static const c_device_words DEVICE = {
     .title = "Metal Shading Language 3.2; compile with the safe math mode",

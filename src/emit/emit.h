@@ -97,5 +97,6 @@ struct emitter {
 };
 const emitter *emitter_get(uint32_t index); /* NULL past the last */
 const emitter *emitter_find(const char *name);
+bool emitter_by_address(const emitter *row); /* kernels of this target find memory by addresses in the record, never by bindings */
 
 #endif

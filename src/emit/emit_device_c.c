@@ -107,7 +107,7 @@ static void print_offset(c_printer *p, uint64_t field) {
     for (uint64_t i = 0; i < p->layout->fields.count; i++) {
         const kir_field *high = &p->layout->fields.data[i];
         if (!high->high || high->kind != low->kind || high->index != low->index || high->reach != low->reach) continue;
-        text(p, " + ((ulong)record.");
+        hg_text_addf(p->out, " + ((%s)record.", emit_c_type(p, HG_TYPE_U64));
         field_name(p, p->out, i);
         text(p, " << 32)");
         return;

@@ -1,5 +1,5 @@
 /* The table of emitters (emitters.def) and how each is called. Must not know: devices, options of commands. */
-#include "emit/emit.h"
+#include "emit/c_dialect.h"
 #include "vector/vector.h"
 #include <string.h>
 
@@ -85,3 +85,5 @@ const emitter *emitter_find(const char *name) {
         if (name && strcmp(EMITTERS[i].name, name) == 0) return &EMITTERS[i];
     return NULL;
 }
+
+bool emitter_by_address(const emitter *row) { return row->dialect && row->dialect->device->by_address; }

@@ -524,7 +524,7 @@ def operations():
     check(poor["ADD"]["native"] == ["i32"] and "f32" in poor["ADD"]["lowered"] and poor["MOV"]["native"] == ["i32", "f32"], f"add on SwiftShader: {poor.get('ADD')}")
     check(poor["ATOM_ADD"]["native"] == ["i32"] and poor["ATOM_ADD"]["lowered"] == ["i64"] and poor["BAR_SYNC"]["how"] == "native", f"atomics: {poor.get('ATOM_ADD')}")
     check(table("--caps", "lavapipe")["FMA"]["lowered"] == ["i128+", "f16", "bf16", "f32", "f64"], "fma on lavapipe")
-    for row in ("cpu", "pocl", "lavapipe", "swiftshader"):
+    for row in ("cpu", "pocl", "lavapipe", "swiftshader", "cuda", "hip", "metal"):
         check_table(table("--caps", row), everything, f"the row {row} of src/driver/devices.def")
     # A driver's promises are those of its version, and so are the integers of its row. Which floating-point operations are exact depends on
     # the CPU too: a device's table comes from its probe, and what must hold is that results are right.
@@ -543,12 +543,12 @@ def operations():
         integers = [f"{key}: {here[key]['native']} there, {named[key]['native']} in the row" for key in named
                     if [c for c in here[key]["native"] if c[0] == "i"] != [c for c in named[key]["native"] if c[0] == "i"]]
         check(not integers, f"src/driver/devices.def: the row {row} is not what {found[0]['name']} is now (then hologram ops --page > docs/reference/devices.md): {integers[:3]}")
-    expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, got 'cray'", what="unknown capabilities")
+    expect(run("ops", "--caps", "cray"), 2, r"--caps expects one of cpu, pocl, lavapipe, swiftshader, cuda, hip, metal, got 'cray'", what="unknown capabilities")
     expect(run("ops", "--caps", "pocl", "--backend", "cpu"), 2, r"exclude each other", what="capabilities and a device")
     page = open(os.path.join(SOURCE, "docs", "reference", "devices.md"), "rb").read()
     text = page.decode()
     check(re.search(r"found on an? \S.* of family \d+, model \d+ .*under \w+", text), "docs/reference/devices.md does not name the machine that its rows were found on")
-    check(len(re.findall(r"^## .* \(`--caps \w+`\)$", text, re.M)) == 4, "docs/reference/devices.md: a table for each row of src/driver/devices.def")
+    check(len(re.findall(r"^## .* \(`--caps \w+`\)$", text, re.M)) == 7, "docs/reference/devices.md: a table for each row of src/driver/devices.def")
     cells = [line.split(" |")[1:-1] for line in text.split("\n") if line.startswith("| `")]
     check(cells and all(len(line) == 9 and all(cell in ("", " ●", " ○", " ") for cell in line) for line in cells), "docs/reference/devices.md: a cell that is neither ● nor ○ nor empty")
     check(run("ops", "--page").raw == page, "docs/reference/devices.md is stale: hologram ops --page > docs/reference/devices.md")
@@ -573,6 +573,10 @@ def emission():
                 check(built.returncode == 0, f"SPIR-V of {what}: {built.stdout.decode()[:1000]}{built.stderr.decode()[:500]}")
             else:
                 check(not shutil.which("spirv-val"), f"emit spirv {what}")
+    for target, kernel in (("cuda", "__global__ void"), ("hip", "__global__ void"), ("msl", "kernel void")):
+        for options in ((), ("--pretend", "poor"), ("--large",), ("--proven", "--whole-blocks")):
+            check(kernel in run("emit", program("axpy"), "--target", target, *options).out, f"emit {target} {' '.join(options)}")
+    expect(run("emit", program("axpy"), "--target", "cuda", "--descriptors"), 2, r"--descriptors\): target cuda finds memory by addresses alone", what="CUDA without addresses")
     axpy = program("axpy")
     for calls in (16, 17):  # a function of wide integers that is called more often is one for the device's compiler too
         path = f"sums{calls}.atlas"

@@ -50,23 +50,23 @@ static inline long long __double_as_longlong(double a) { return hg_shim_bits<lon
 static inline double __longlong_as_double(long long a) { return hg_shim_bits<double>(a); }
 
 // Only the types that CUDA has them for.
-#define HG_SHIM_ATOMIC(name, T, new_value)               \
-    static inline T name(T *p, T x) {                    \
-        T old = __atomic_load_n(p, __ATOMIC_RELAXED);    \
+#define HG_SHIM_ATOMIC(name, T, new_value)                                                                     \
+    static inline T name(T *p, T x) {                                                                          \
+        T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                          \
         while (!__atomic_compare_exchange_n(p, &old, new_value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {} \
-        return old;                                      \
+        return old;                                                                                            \
     }
-#define HG_SHIM_ATOMICS(T)                               \
-    HG_SHIM_ATOMIC(atomicAdd, T, old + x)                \
-    HG_SHIM_ATOMIC(atomicAnd, T, old & x)                \
-    HG_SHIM_ATOMIC(atomicOr, T, old | x)                 \
-    HG_SHIM_ATOMIC(atomicXor, T, old ^ x)                \
-    HG_SHIM_ATOMIC(atomicExch, T, x)                     \
-    HG_SHIM_ATOMIC(atomicMin, T, x < old ? x : old)      \
-    HG_SHIM_ATOMIC(atomicMax, T, x > old ? x : old)      \
-    static inline T atomicCAS(T *p, T expected, T wanted) { \
+#define HG_SHIM_ATOMICS(T)                                                                            \
+    HG_SHIM_ATOMIC(atomicAdd, T, old + x)                                                             \
+    HG_SHIM_ATOMIC(atomicAnd, T, old &x)                                                              \
+    HG_SHIM_ATOMIC(atomicOr, T, old | x)                                                              \
+    HG_SHIM_ATOMIC(atomicXor, T, old ^ x)                                                             \
+    HG_SHIM_ATOMIC(atomicExch, T, x)                                                                  \
+    HG_SHIM_ATOMIC(atomicMin, T, x < old ? x : old)                                                   \
+    HG_SHIM_ATOMIC(atomicMax, T, x > old ? x : old)                                                   \
+    static inline T atomicCAS(T *p, T expected, T wanted) {                                           \
         __atomic_compare_exchange_n(p, &expected, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-        return expected;                                 \
+        return expected;                                                                              \
     }
 HG_SHIM_ATOMICS(unsigned)
 HG_SHIM_ATOMICS(unsigned long long)

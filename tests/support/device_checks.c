@@ -390,7 +390,8 @@ static void test_functions(const checks *c, const char *name, uint32_t more) {
     build_store(b, 1, offset, kir_add(b, kir_get(b, own), kir_get(b, shared)));
     CHECK(!inner.failed);
     device_kernel_end(&k, b);
-    CHECK_U64(emit_device_c_record(c->dialect, k.module, &k.layout), more && more == c->large_record ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
+    CHECK_U64(emit_device_c_record(c->dialect, k.module, &k.layout),
+              more && more == c->large_record ? EMIT_RECORD_BUFFER : EMIT_RECORD_VALUE);
     check_module(c, &k);
     uint32_t in[COUNT], out[COUNT];
     for (uint32_t n = 0; n < COUNT; n++) in[n] = n * 77;

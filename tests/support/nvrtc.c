@@ -23,16 +23,17 @@ static bool find(const char *symbol, void *function) {
 }
 
 bool nvrtc_open(char reason[256]) {
-    static const char *const NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12",
-                                        "/usr/local/cuda/lib64/libnvrtc.so"};
+    static const char *const NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13",
+                                        "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"};
     const char *own = getenv("HOLOGRAM_NVRTC");
     if (nvrtc.library) return true;
     if (own && *own) nvrtc.library = dlopen(own, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; i < HG_COUNT_OF(NAMES) && !nvrtc.library; i++) nvrtc.library = dlopen(NAMES[i], RTLD_NOW | RTLD_LOCAL);
     snprintf(reason, 256, "NVRTC (libnvrtc.so.13 or .12 of the CUDA toolkit) is not installed");
     return nvrtc.library && find("nvrtcCreateProgram", &nvrtc.create) && find("nvrtcCompileProgram", &nvrtc.compile) &&
-           find("nvrtcGetProgramLogSize", &nvrtc.log_size) && find("nvrtcGetProgramLog", &nvrtc.log) && find("nvrtcDestroyProgram", &nvrtc.destroy) &&
-           find("nvrtcGetNumSupportedArchs", &nvrtc.count) && find("nvrtcGetSupportedArchs", &nvrtc.list);
+           find("nvrtcGetProgramLogSize", &nvrtc.log_size) && find("nvrtcGetProgramLog", &nvrtc.log) &&
+           find("nvrtcDestroyProgram", &nvrtc.destroy) && find("nvrtcGetNumSupportedArchs", &nvrtc.count) &&
+           find("nvrtcGetSupportedArchs", &nvrtc.list);
 }
 
 int nvrtc_architectures(int architectures[4]) {

@@ -106,10 +106,10 @@ static hg_status open_as(const language *l, hg_device **device) {
     return HG_OK;
 }
 
-#define OPEN(name, language)                                                                                                                    \
-    static hg_status open_##name(uint32_t index, const hg_driver_options *options, hg_device **device) {                                        \
-        (void)options;                                                                                                                          \
-        return index == 0 ? open_as(&language, device) : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "a shim has one device, number 0");             \
+#define OPEN(name, language)                                                                                                       \
+    static hg_status open_##name(uint32_t index, const hg_driver_options *options, hg_device **device) {                           \
+        (void)options;                                                                                                             \
+        return index == 0 ? open_as(&language, device) : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "a shim has one device, number 0"); \
     }
 OPEN(cuda, CUDA)
 OPEN(hip, HIP)
@@ -149,7 +149,10 @@ static uint64_t arena_address(hg_driver_arena *arena) { return (uint64_t)(uintpt
 static void add_entry(hg_text *out, const hg_device *d, const hg_driver_code *code, const char *name) {
     emit_record record = emit_device_c_record(d->dialect, code->module, code->layout);
     const char *comma = "";
-    hg_text_addf(out, "\nextern \"C\" void hg_shim_lane(void *const *slots, const void *record_bytes) {\n    (void)slots, (void)record_bytes;\n    %s(", name);
+    hg_text_addf(
+        out,
+        "\nextern \"C\" void hg_shim_lane(void *const *slots, const void *record_bytes) {\n    (void)slots, (void)record_bytes;\n    %s(",
+        name);
     for (uint32_t i = 0; !d->dialect->device->by_address && i < kir_device_binding_count(code->layout, code->module); i++, comma = ", ")
         hg_text_addf(out, "%shg_shim_pointer{(ulong)slots[%u]}", comma, (unsigned)i);
     if (code->layout->uses_group_memory && d->dialect->device->group_parameter)
@@ -162,8 +165,10 @@ static void add_entry(hg_text *out, const hg_device *d, const hg_driver_code *co
     if (d->language->passes_ids) {
         static const char *const AXES[] = {"x", "y", "z"};
         hg_text_addf(out, "%suint3{", comma);
-        for (int i = 0; i < 3; i++) hg_text_addf(out, "%shg_shim.block.%s * hg_shim.block_dim.%s + hg_shim.lane.%s", i ? ", " : "", AXES[i], AXES[i], AXES[i]);
-        hg_text_addf(out, "}, uint3{hg_shim.lane.x, hg_shim.lane.y, hg_shim.lane.z}, uint3{hg_shim.block.x, hg_shim.block.y, hg_shim.block.z}");
+        for (int i = 0; i < 3; i++)
+            hg_text_addf(out, "%shg_shim.block.%s * hg_shim.block_dim.%s + hg_shim.lane.%s", i ? ", " : "", AXES[i], AXES[i], AXES[i]);
+        hg_text_addf(out,
+                     "}, uint3{hg_shim.lane.x, hg_shim.lane.y, hg_shim.lane.z}, uint3{hg_shim.block.x, hg_shim.block.y, hg_shim.block.z}");
     }
     hg_text_addf(out, ");\n}\n");
 }
@@ -176,10 +181,11 @@ static void blank_attribute(hg_text *text) {
 
 static hg_status compile(const hg_device *d, const char *source, const char *library, const char *log) {
     char command[1024];
-    snprintf(command, sizeof command,
-             "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wno-unknown-attributes "
-             "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
-             HG_SOURCE_DIR, d->language->options, source, library, log);
+    snprintf(
+        command, sizeof command,
+        "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wno-unknown-attributes "
+        "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
+        HG_SOURCE_DIR, d->language->options, source, library, log);
     if (system(command) == 0) return HG_OK;
     char text[700] = "";
     FILE *f = fopen(log, "r");
@@ -224,7 +230,8 @@ static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver
         blank_attribute(&text);
         add_entry(&text, d, code, name);
         FILE *f = fopen(source, "w");
-        if (!f || fwrite(text.data, 1, text.length, f) != text.length || fclose(f) != 0) status = hg_fail(HG_ERROR_IO, "%s cannot be written", source);
+        if (!f || fwrite(text.data, 1, text.length, f) != text.length || fclose(f) != 0)
+            status = hg_fail(HG_ERROR_IO, "%s cannot be written", source);
     }
     if (status == HG_OK) status = compile(d, source, library, log);
     if (status == HG_OK) status = open_library(library, k);
@@ -315,7 +322,8 @@ static hg_status run_dispatch(const hg_driver_dispatch *c) {
     uint32_t lanes = c->group[0] * c->group[1] * c->group[2];
     void **slots = hg_calloc(c->slot_count + 1u, sizeof *slots);
     if (!slots || !world.stacks) return hg_fail_memory();
-    if (lanes > MOST_LANES || c->group_memory > GROUP_BYTES / 4) return hg_fail(HG_ERROR_INTERNAL, "a group of %u invocations with %llu bytes", lanes, (unsigned long long)c->group_memory);
+    if (lanes > MOST_LANES || c->group_memory > GROUP_BYTES / 4)
+        return hg_fail(HG_ERROR_INTERNAL, "a group of %u invocations with %llu bytes", lanes, (unsigned long long)c->group_memory);
     for (uint32_t i = 0; i < c->slot_count; i++) slots[i] = c->slots[i].arena ? c->slots[i].arena->bytes : NULL;
     world.kernel = k;
     world.slots = slots;
@@ -386,13 +394,26 @@ static hg_status event_wait(hg_driver_event *event) {
     return HG_OK;
 }
 
-#define DRIVER(language)                                                                                                                       \
-    const hg_driver hg_driver_shim_##language = {                                                                                              \
-        .name = "shim-" #language, .enumerate = enumerate, .device_open = open_##language, .device_close = device_close,                       \
-        .device_caps = device_caps, .arena_alloc = arena_alloc, .arena_free = arena_free, .arena_map = arena_map,                              \
-        .arena_unmap = arena_unmap, .arena_address = arena_address, .queue_create = queue_create, .queue_destroy = queue_destroy,              \
-        .queue_submit = queue_submit, .event_create = event_create, .event_destroy = event_destroy, .event_query = event_query,                \
-        .event_wait = event_wait, .code_create = code_create, .kernel_destroy = kernel_destroy}
+#define DRIVER(language)                                                         \
+    const hg_driver hg_driver_shim_##language = {.name = "shim-" #language,      \
+                                                 .enumerate = enumerate,         \
+                                                 .device_open = open_##language, \
+                                                 .device_close = device_close,   \
+                                                 .device_caps = device_caps,     \
+                                                 .arena_alloc = arena_alloc,     \
+                                                 .arena_free = arena_free,       \
+                                                 .arena_map = arena_map,         \
+                                                 .arena_unmap = arena_unmap,     \
+                                                 .arena_address = arena_address, \
+                                                 .queue_create = queue_create,   \
+                                                 .queue_destroy = queue_destroy, \
+                                                 .queue_submit = queue_submit,   \
+                                                 .event_create = event_create,   \
+                                                 .event_destroy = event_destroy, \
+                                                 .event_query = event_query,     \
+                                                 .event_wait = event_wait,       \
+                                                 .code_create = code_create,     \
+                                                 .kernel_destroy = kernel_destroy}
 DRIVER(cuda);
 DRIVER(hip);
 DRIVER(msl);

@@ -38,7 +38,8 @@ int main(void) {
         d = &fixture;
     else
         SKIP(reason);
-    device_checks(&(device_checks_options){.dialect = &emit_opencl_dialect, .f64 = true, .atomic64 = true, .large_record = 150, .device = d, .check_text = check_text});
+    device_checks(&(device_checks_options){
+        .dialect = &emit_opencl_dialect, .f64 = true, .atomic64 = true, .large_record = 150, .device = d, .check_text = check_text});
     if (d) device_shut(d);
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);
