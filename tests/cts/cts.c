@@ -10,6 +10,7 @@
 /* test: labels=cts timeout=900 */
 #include "cts.h"
 #include "support/c_vectors.h"
+#include "support/shim_driver.h"
 #include "test.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -194,6 +195,7 @@ void cts_compare(cts *s, const char *name, run_case *c) {
 
 static void add_target(cts *s, const char *level, const char *pretend, bool required) {
     char reason[256];
+    shim_driver_bring(s->backend);
     library *l = library_open(s->backend, level, pretend, reason);
     if (l)
         s->targets[s->target_count++] = (cts_target){l, level, pretend};

@@ -18,6 +18,7 @@
 #include "reduce.h"
 #include "support/c_build.h"
 #include "support/c_vectors.h"
+#include "support/shim_driver.h"
 #include "test.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -193,6 +194,7 @@ static void run_seed(options *o, uint64_t seed) {
 
 static void add_target(options *o, const char *level, const char *pretend, bool required) {
     char reason[256];
+    shim_driver_bring(o->backend);
     library *l = library_open(o->backend, level, pretend, reason);
     if (l)
         o->targets[o->target_count++] = (target){l, level, pretend};

@@ -140,6 +140,7 @@ static inline void block_reverse_kernel_f1(thread block_reverse_kernel_env *env,
 
 /* One invocation. */
 kernel void block_reverse_kernel(device uchar *s0_arena [[buffer(0)]], device uchar *fault_arena [[buffer(1)]], threadgroup ulong *group_memory [[threadgroup(0)]], constant block_reverse_kernel_record &record [[buffer(2)]], uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], uint3 group_id [[threadgroup_position_in_grid]]) {
+    (void)thread_id, (void)local_id, (void)group_id;
     device uchar *const s0 = s0_arena + record.base_0;
     device uchar *const fault = fault_arena + record.base_1;
     threadgroup uchar *const group = (threadgroup uchar *)group_memory;

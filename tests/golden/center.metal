@@ -456,6 +456,7 @@ static inline void center_0_kernel_f5(thread center_0_kernel_env *env, uint a0, 
 
 /* One invocation. */
 kernel void center_0_kernel(device const uchar *s0_arena [[buffer(0)]], device const uchar *s1_arena [[buffer(1)]], device uchar *s2_arena [[buffer(2)]], device uchar *fault_arena [[buffer(3)]], constant center_0_kernel_record &record [[buffer(4)]], uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], uint3 group_id [[threadgroup_position_in_grid]]) {
+    (void)thread_id, (void)local_id, (void)group_id;
     device const uchar *const s0 = s0_arena + record.base_0;
     device const uchar *const s1 = s1_arena + record.base_1;
     device uchar *const s2 = s2_arena + record.base_2;
@@ -667,6 +668,7 @@ static inline float reduce_add_f32_kernel_f1(float a0, float a1) {
 
 /* One invocation. */
 kernel void reduce_add_f32_kernel(device const uchar *s0_arena [[buffer(0)]], device uchar *s1_arena [[buffer(1)]], threadgroup ulong *group_memory [[threadgroup(0)]], constant reduce_add_f32_kernel_record &record [[buffer(2)]], uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], uint3 group_id [[threadgroup_position_in_grid]]) {
+    (void)thread_id, (void)local_id, (void)group_id;
     device const uchar *const s0 = s0_arena + record.base_0;
     device uchar *const s1 = s1_arena + record.base_1;
     threadgroup uchar *const group = (threadgroup uchar *)group_memory;

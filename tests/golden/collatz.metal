@@ -227,6 +227,7 @@ static inline void collatz_kernel_f1(thread collatz_kernel_env *env, uint a0, ul
 
 /* One invocation. */
 kernel void collatz_kernel(device const uchar *s0_arena [[buffer(0)]], device uchar *s1_arena [[buffer(1)]], device uchar *fault_arena [[buffer(2)]], constant collatz_kernel_record &record [[buffer(3)]], uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], uint3 group_id [[threadgroup_position_in_grid]]) {
+    (void)thread_id, (void)local_id, (void)group_id;
     device const uchar *const s0 = s0_arena + record.base_0;
     device uchar *const s1 = s1_arena + record.base_1;
     device uchar *const fault = fault_arena + record.base_2;

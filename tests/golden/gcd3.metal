@@ -261,6 +261,7 @@ static inline void gcd3_kernel_f2(thread gcd3_kernel_env *env, uint a0, ulong a1
 
 /* One invocation. */
 kernel void gcd3_kernel(device const uchar *s0_arena [[buffer(0)]], device const uchar *s1_arena [[buffer(1)]], device const uchar *s2_arena [[buffer(2)]], device uchar *s3_arena [[buffer(3)]], device uchar *fault_arena [[buffer(4)]], constant gcd3_kernel_record &record [[buffer(5)]], uint3 thread_id [[thread_position_in_grid]], uint3 local_id [[thread_position_in_threadgroup]], uint3 group_id [[threadgroup_position_in_grid]]) {
+    (void)thread_id, (void)local_id, (void)group_id;
     device const uchar *const s0 = s0_arena + record.base_0;
     device const uchar *const s1 = s1_arena + record.base_1;
     device const uchar *const s2 = s2_arena + record.base_2;

@@ -1,7 +1,5 @@
 /* One case on one backend: buffers and pools in, launch, buffers and pools out. */
 #include "library.h"
-#include "runtime/runtime.h"
-#include "support/shim_driver.h"
 #include <hologram/backend.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,18 +10,10 @@ struct library {
     hg_backend *backend;
 };
 
-/* "shim-cuda": a driver of the tests. */
-static void bring_shim(const char *name) {
-    static const hg_driver *const SHIMS[] = {&hg_driver_shim_cuda, &hg_driver_shim_hip, &hg_driver_shim_msl};
-    for (size_t i = 0; i < HG_COUNT_OF(SHIMS); i++)
-        if (strcmp(SHIMS[i]->name, name) == 0) hg_select_guest(SHIMS[i]);
-}
-
 library *library_open(const char *backend, const char *level, const char *pretend, char reason[256]) {
     hg_config config = hg_config_default();
     const char *colon = strchr(backend, ':');
     snprintf(config.backend, sizeof config.backend, "%.*s", (int)(colon ? colon - backend : (ptrdiff_t)strlen(backend)), backend);
-    bring_shim(config.backend);
     for (const char *c = colon ? colon + 1 : ""; *c >= '0' && *c <= '9'; c++)
         config.device_id = config.device_id * 10 + (uint32_t)(*c - '0');
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);

@@ -4,6 +4,7 @@
 #include "driver/capsets.h"
 #include "emit/c_dialect.h"
 #include "emit/emit.h"
+#include "runtime/runtime.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,3 +418,9 @@ static hg_status event_wait(hg_driver_event *event) {
 DRIVER(cuda);
 DRIVER(hip);
 DRIVER(msl);
+
+void shim_driver_bring(const char *name) {
+    static const hg_driver *const SHIMS[] = {&hg_driver_shim_cuda, &hg_driver_shim_hip, &hg_driver_shim_msl};
+    for (size_t i = 0; i < HG_COUNT_OF(SHIMS); i++)
+        if (strcmp(SHIMS[i]->name, name) == 0) hg_select_guest(SHIMS[i]);
+}

@@ -9,4 +9,7 @@
 
 extern const hg_driver hg_driver_shim_cuda, hg_driver_shim_hip, hg_driver_shim_msl;
 
+/* Makes a backend of this name, "shim-cuda", known to the runtime; other names change nothing. Before any backend is created. */
+void shim_driver_bring(const char *name);
+
 #endif
