@@ -516,8 +516,8 @@ static uint32_t stretch_of(jit_printer *p, const vec_value *v) {
     uint32_t count = 1, most = 1, bytes = v->u.mem.bytes;
     const vec_value *w = v->next;
     if (v->u.mem.open || v->u.mem.reach != VEC_REACH_STRIDE || !jit_is_all(p, v->mask) || v->u.mem.stride <= 0) return 0;
-    for (; count < LONGEST_STRETCH && w && w->op == v->op && is_same_place(v, w) && w->u.mem.bytes == bytes; w = w->next)
-        if (w->u.mem.disp != v->u.mem.disp + (int64_t)count++ * bytes) break;
+    for (; count < LONGEST_STRETCH && w && w->op == v->op && is_same_place(v, w) && w->u.mem.bytes == bytes; w = w->next, count++)
+        if (w->u.mem.disp != v->u.mem.disp + (int64_t)count * bytes) break;
     for (uint64_t stride = (uint64_t)v->u.mem.stride; most * 2 <= count && most * 2 * bytes <= stride;) most *= 2;
     return most > 1 && (most >= p->lanes || (uint64_t)most * bytes == (uint64_t)v->u.mem.stride) ? most : 0;
 }
