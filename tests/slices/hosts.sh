@@ -49,18 +49,18 @@ for host in NONE=1 GALLIUM_OVERRIDE_CPU_CAPS=avx GALLIUM_OVERRIDE_CPU_CAPS=ssse3
     # shellcheck disable=SC2086
     under $vulkan -- $suite operations
     # shellcheck disable=SC2086
-    under $vulkan -- "$tests/cts" --backend vulkan --as lavapipe --quick --widest 64 --part 5/60
+    under $vulkan -- "$tests/cts" --backend vulkan --as lavapipe --quick --widest 64 --part 5/180
     [ "$host" != GALLIUM_OVERRIDE_CPU_CAPS=avx ] || under "$host" -- "$tests/test_emit_spirv" --quick
 done
 if [ -f /etc/OpenCL/vendors/pocl.icd ]; then
-    under POCL_LLVM_CPU_NAME=x86-64 -- "$tests/cts" --backend opencl --as pocl --quick --widest 64 --part 7/120
+    under POCL_LLVM_CPU_NAME=x86-64 -- "$tests/cts" --backend opencl --as pocl --quick --widest 64 --part 7/240
 else
     echo "skipped: PoCL is not installed (Debian package pocl-opencl-icd)"
     skipped=$((skipped + 1))
 fi
 
 # ---- an older CPU's handlers
-for test in "cts --quick --level baseline --part 1/2" "differential --count 50" test_runtime_run test_runtime_probe test_circuit_threads; do
+for test in "cts --quick --level baseline --part 1/4" "differential --count 50" test_runtime_run test_runtime_probe test_circuit_threads; do
     # shellcheck disable=SC2086
     under HOLOGRAM_CPU_LEVEL=baseline -- "$tests"/$test
 done

@@ -8,7 +8,7 @@ units='test_base test_literal test_assembler test_tile test_atlas'
 cross aarch64 . hologram hologram_static hologram_command cts differential $units
 arm="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 
-for test in "cts --quick --part 2/3" "differential --count 200" $units; do
+for test in "cts --quick --part 2/9" "differential --count 200" $units; do
     # shellcheck disable=SC2086
     tally $arm build/aarch64/tests/$test
 done
