@@ -10,7 +10,7 @@ if(HG_PRECOMPILE AND TARGET hg_backends AND NOT HG_SANITIZE AND NOT CMAKE_CROSSC
   endforeach()
   target_include_directories(hg_gen_precompiled PRIVATE include src)
   target_link_libraries(hg_gen_precompiled PRIVATE hg_flags Threads::Threads m)
-  foreach(level v3 v3_narrow v4 v4_narrow)
+  foreach(level v3 v3_narrow v4 v4_narrow v4_thin)
     set(precompiled_source ${PROJECT_BINARY_DIR}/tiles/precompiled_${level}.c)
     add_custom_command(OUTPUT ${precompiled_source} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tiles
                        COMMAND hg_gen_precompiled ${level} ${precompiled_source}.new # the same source again is not compiled again

@@ -1,4 +1,4 @@
-/* Writes kernels of the operator table as C that the library carries: gen_precompiled v3|v3_narrow|v4|v4_narrow OUTPUT.c
+/* Writes kernels of the operator table as C that the library carries: gen_precompiled v3|v3_narrow|v4|v4_narrow|v4_thin OUTPUT.c
  * Of the programs that are one kernel those are taken that run several times as fast so as on the tile interpreter (docs/performance.md); maps and
  * reductions have handlers of their own. At v4 those that gain by its vectors once more; what is carried for v3 does for all others. A file has one
  * length of turns: the narrow ones have the kernels of whole-array instructions whose blocks are shorter than the turn of the level. */
@@ -25,6 +25,10 @@ static const struct {
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5, trans_b=true", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=64", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=64, trans_b=true", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=16, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=16, k=r5, trans_b=true", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=2, n=16, k=r5", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=1, n=16, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5, trans_b=true", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=2, n=r5, k=r5", false},
@@ -32,6 +36,9 @@ static const struct {
     {"gemm.f32 c=r1, a=r2, b=r3, m=1, n=r5, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=1, n=8, k=r5", false},
     {"gemm.f64 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=r5, n=16, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=2, n=16, k=r5", false},
+    {"gemm.f64 c=r1, a=r2, b=r3, m=1, n=16, k=r5", false},
     {"gemm.f64 c=r1, a=r2, b=r3, m=r5, n=8, k=r5", false},
     {"gemm.f64 c=r1, a=r2, b=r3, m=2, n=r5, k=r5", false},
     {"gemm.f64 c=r1, a=r2, b=r3, m=2, n=8, k=r5", false},
@@ -59,7 +66,7 @@ enum { MOST_OF_STEP = 8, MOST = HG_OPERATOR_COUNT + MOST_OF_STEP * (int)(sizeof 
 
 typedef struct carried {
     const char *name;
-    uint32_t bytes, lanes; /* of a native vector, of a turn */
+    uint32_t bytes, lanes; /* of a vector, of a turn */
     library_tile_kind tiles;
     const char *operations[16];
 } carried;
@@ -68,6 +75,7 @@ static const carried LEVELS[] = {
     {"v3_narrow", 32, 8, LIBRARY_TILES_V3, {NULL}},
     {"v4", 64, 32, LIBRARY_TILES_V4, {"MatMul", "GEMM"}},
     {"v4_narrow", 64, 16, LIBRARY_TILES_V4, {NULL}},
+    {"v4_thin", 32, 8, LIBRARY_TILES_V4, {NULL}},
 };
 static const carried *level;
 
@@ -91,11 +99,11 @@ static bool is_wanted(const char *operation) {
     return false;
 }
 
-/* The lanes of a turn are those of cpu/compiled.c: the level's, which blocks that are shorter halve, as long as a native vector of floats has them.
- * Kernels of other turns belong to another file. */
+/* The lanes of a turn are those of cpu/compiled.c: the level's, which blocks that are shorter halve. Kernels of other turns belong to another file. */
 static hg_status form_of(made *m) {
-    uint32_t row = m->low->program->block[0], lanes = level->bytes / 2, least = level->bytes / 4;
-    if (row && lanes > least && row % lanes != 0 && row % least == 0) lanes = least;
+    uint32_t row = m->low->program->block[0], most = level->tiles == LIBRARY_TILES_V4 ? 32 : 16, lanes = most;
+    while (lanes > 8 && row % lanes != 0) lanes /= 2;
+    if (row % lanes != 0) lanes = most;
     if (lanes != level->lanes) return HG_OK;
     return vec_form(m->low, &(vec_options){.lanes = lanes, .blocks = m->plan == NULL}, &m->form);
 }
@@ -240,7 +248,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < HG_COUNT_OF(LEVELS); i++)
         if (argc == 3 && strcmp(LEVELS[i].name, argv[1]) == 0) level = &LEVELS[i];
     if (!level) {
-        fprintf(stderr, "gen_precompiled: expects v3, v3_narrow, v4 or v4_narrow, and the output\n");
+        fprintf(stderr, "gen_precompiled: expects v3, v3_narrow, v4, v4_narrow or v4_thin, and the output\n");
         return 2;
     }
     for (size_t i = 0; hg_operator_at(i) && status == HG_OK; i++)

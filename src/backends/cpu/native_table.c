@@ -1,10 +1,15 @@
 /* The measured table. Must not know: the library. */
 #include "backends/cpu/native_internal.h"
 
-enum { CLASSES = 4, FASTER = 105 }; /* below 5 % it may as well be noise */
+enum { CLASSES = 5, FASTER = 105 }; /* below 5 % it may as well be noise */
 
-/* Sizes: up to 16, 64, 256, and more. */
-static uint32_t class_of(uint64_t size) { return size <= 16 ? 0 : size <= 64 ? 1 : size <= 256 ? 2 : 3; }
+/* Of m and n: up to 4, 16, 64, 256, and more; of k: up to 16, 64, 256, 1024, and more. */
+static uint32_t class_of(uint64_t size, const uint16_t most[CLASSES - 1]) {
+    uint32_t i = 0;
+    while (i < CLASSES - 1 && size > most[i]) i++;
+    return i;
+}
+static const uint16_t SIDES[] = {4, 16, 64, 256}, DEPTHS[] = {16, 64, 256, 1024};
 
 static const struct {
     uint8_t kind, type;
@@ -12,7 +17,8 @@ static const struct {
     uint8_t m, n;
     uint16_t percent[CLASSES];
 } ROWS[] = {
-#define NATIVE(kind, type, isa, m, n, k16, k64, k256, more) {NATIVE_##kind, HG_TYPE_##type, ONEDNN_ISA_##isa, m, n, {k16, k64, k256, more}},
+#define NATIVE(kind, type, isa, m, n, k16, k64, k256, k1024, more) \
+    {NATIVE_##kind, HG_TYPE_##type, ONEDNN_ISA_##isa, m, n, {k16, k64, k256, k1024, more}},
 #include "backends/cpu/native.def"
     {0},
 };
@@ -20,8 +26,8 @@ static const struct {
 /* A better CPU has its own rows, or those of what it is better than. */
 bool native_is_faster(const native_problem *p, int isa) {
     for (size_t i = HG_COUNT_OF(ROWS) - 1; i-- > 0;)
-        if (ROWS[i].kind == p->kind && ROWS[i].type == p->type && (isa & ROWS[i].isa) == ROWS[i].isa && ROWS[i].m == class_of(p->size[0]) &&
-            ROWS[i].n == class_of(p->size[1]))
-            return ROWS[i].percent[class_of(p->size[2])] >= FASTER;
+        if (ROWS[i].kind == p->kind && ROWS[i].type == p->type && (isa & ROWS[i].isa) == ROWS[i].isa &&
+            ROWS[i].m == class_of(p->size[0], SIDES) && ROWS[i].n == class_of(p->size[1], SIDES))
+            return ROWS[i].percent[class_of(p->size[2], DEPTHS)] >= FASTER;
     return false;
 }

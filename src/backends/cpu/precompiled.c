@@ -25,10 +25,10 @@ static bool attach(const cpu_precompiled_list *list, const kir_module *m, bool c
 }
 
 void cpu_precompiled_attach(tile_level level, const kir_module *m, bool compiler, tile_kernel *kernel) {
-    const cpu_precompiled_list *const lists[] = {&cpu_precompiled_v4, &cpu_precompiled_v4_narrow, &cpu_precompiled_v3,
-                                                 &cpu_precompiled_v3_narrow};
+    const cpu_precompiled_list *const lists[] = {&cpu_precompiled_v4, &cpu_precompiled_v4_narrow, &cpu_precompiled_v4_thin,
+                                                 &cpu_precompiled_v3, &cpu_precompiled_v3_narrow};
     if (level < TILE_LEVEL_V3 || !m->program) return;
-    for (size_t i = level < TILE_LEVEL_V4 ? 2 : 0; i < HG_COUNT_OF(lists); i++)
+    for (size_t i = level < TILE_LEVEL_V4 ? 3 : 0; i < HG_COUNT_OF(lists); i++)
         if (attach(lists[i], m, compiler, kernel)) return;
 }
 

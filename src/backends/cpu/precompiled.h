@@ -17,8 +17,8 @@ typedef struct cpu_precompiled_list {
     uint32_t lanes /* of a turn */, count;
     const cpu_precompiled *rows;
 } cpu_precompiled_list;
-extern const cpu_precompiled_list cpu_precompiled_v3, cpu_precompiled_v3_narrow, cpu_precompiled_v4,
-    cpu_precompiled_v4_narrow; /* generated */
+extern const cpu_precompiled_list cpu_precompiled_v3, cpu_precompiled_v3_narrow, cpu_precompiled_v4, cpu_precompiled_v4_narrow,
+    cpu_precompiled_v4_thin; /* generated */
 
 /* Gives the interpreter's kernel its native code, where the library has it. compiler: there is one. */
 void cpu_precompiled_attach(tile_level level, const kir_module *module, bool compiler, tile_kernel *kernel);

@@ -101,23 +101,28 @@ typedef struct tile {
     uint32_t rows, columns, panel_rows, depth, steps, lane_columns;
 } tile;
 
-/* The smaller size where that leaves an eighth of the places less without an element. */
-static uint32_t fitting(uint32_t most, uint32_t less, uint64_t count) {
-    if (less >= most || count >= UINT64_C(8) * most) return most;
+/* The smaller size where that leaves one of `part` places less without an element. */
+static uint32_t fitting(uint32_t most, uint32_t less, uint64_t count, uint64_t part) {
+    if (less >= most || count >= part * most) return most;
     uint64_t large = ((count - 1) / most + 1) * most, small = ((count - 1) / less + 1) * less;
-    return small < large && large - small >= large / 8 ? less : most;
+    return small < large && large - small >= large / part ? less : most;
 }
 
 enum { SHORT = 256 }; /* steps of k for which a tile's parts of a and b stay in the nearest cache together */
 
+static uint32_t columns_of(const plan_expansion *x, const plan_product *p, uint32_t rows) {
+    bool wide = p->type == HG_TYPE_F64;
+    uint32_t columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS);
+    if (!wide && p->k <= SHORT && p->m >= rows) columns = fitting(plan_tile(x, LIBRARY_TILE_GEMM_SHORT), columns, p->n, 8);
+    columns = fitting(columns, plan_tile(x, wide ? LIBRARY_TILE_GEMM_NARROW_F64 : LIBRARY_TILE_GEMM_NARROW), p->n, 8);
+    return fitting(columns, plan_tile(x, LIBRARY_TILE_GEMM_THIN), p->n, 4);
+}
+
 static tile tile_of(const plan_expansion *x, const plan_product *p) {
     bool wide = p->type == HG_TYPE_F64;
-    uint32_t rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS),
-             columns = plan_tile(x, wide ? LIBRARY_TILE_GEMM_COLUMNS_F64 : LIBRARY_TILE_GEMM_COLUMNS),
-             narrow = plan_tile(x, wide ? LIBRARY_TILE_GEMM_NARROW_F64 : LIBRARY_TILE_GEMM_NARROW);
-    if (!wide && p->k <= SHORT && p->m >= rows) columns = fitting(plan_tile(x, LIBRARY_TILE_GEMM_SHORT), columns, p->n);
-    return (tile){.rows = p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m),
-                  .columns = fitting(columns, narrow, p->n),
+    uint32_t rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS);
+    return (tile){.rows = p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m, 8),
+                  .columns = columns_of(x, p, rows),
                   .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS),
                   .depth = plan_tile(x, LIBRARY_TILE_GEMM_DEPTH),
                   .steps = plan_tile(x, LIBRARY_TILE_GEMM_STEPS),
