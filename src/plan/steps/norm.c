@@ -42,7 +42,7 @@ static void ranges(plan_call *call) {
     plan_shape_line(call, "beta", parameters);
 }
 
-enum { SHORT_ROW = 256 };
+enum { SHORT_ROW = 256, LANES = 32, FEW_LANES = 16 };
 
 static void expand(const plan_call *call, plan_expansion *x) {
     norm p = norm_of(call);
@@ -56,6 +56,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
                .type = type,
                .fn = of_group ? call->fn : HG_OP_MOV,
                .rows = p.rows.count,
+               .lanes = x->rolled || plan_tile(x, LIBRARY_TILE_NORM_LANES) >= LANES ? LANES : FEW_LANES,
                .at_once = of_group || x->rolled   ? 1
                           : p.rows.n <= SHORT_ROW ? 4
                                                   : 2, /* beyond, 4 rows leave no registers */

@@ -19,20 +19,21 @@ static void ranges(plan_call *call) {
     plan_shape_line(call, "freqs", extents[3] / 2);
 }
 
-enum { BLOCK = 32, ELEMENTS = 8192 };
+enum { BLOCK = 32, ANGLES = 1024, ELEMENTS = 8192 };
 
 static void expand(const plan_call *call, plan_expansion *x) {
     uint64_t places = plan_named(call, "seq_len"), heads = plan_named(call, "heads"), half = plan_named(call, "head_dim") / 2,
              batch = plan_named(call, "batch");
     hg_type type = (hg_type)call->type;
-    int32_t constants[] = {plan_named(call, "halves") != 0};
     if (places == 0 || batch == 0 || heads == 0 || half == 0) return;
-    plan_part table = plan_scratch(x, plan_times(plan_times(places, half), 2), hg_type_size_bytes(library_sum_type(type)));
-    plan_kernel_key angles = plan_library_key(LIBRARY_ROPE_ANGLES, type, HG_OP_MOV, constants, 2, 3);
-    plan_expand_grid(x, &angles, (uint64_t[]){places, 1, 1}, (uint32_t[]){BLOCK, 1, 1}, 0,
-                     (plan_part[]){plan_part_named(call, "freqs"), table}, (uint64_t[]){places, half, plan_named(call, "position")});
-    plan_kernel_key turn = plan_library_key(LIBRARY_ROPE_TURN, type, HG_OP_MOV, constants, 3, 4);
-    uint64_t of_place = plan_times(plan_times(heads, half), 2), step = of_place > ELEMENTS ? 1 : ELEMENTS / of_place;
+    uint64_t size = hg_type_size_bytes(library_sum_type(type)), step = half > ANGLES ? 1 : ANGLES / half;
+    plan_part table = plan_scratch(x, plan_times(plan_times(places, half), 2), size);
+    plan_kernel_key angles = plan_library_key(LIBRARY_ROPE_ANGLES, type, HG_OP_MOV, (int32_t[]){(int32_t)size}, 2, 4);
+    plan_expand_grid(x, &angles, (uint64_t[]){(places - 1) / step + 1, 1, 1}, (uint32_t[]){BLOCK, 1, 1}, 0,
+                     (plan_part[]){plan_part_named(call, "freqs"), table}, (uint64_t[]){places, half, plan_named(call, "position"), step});
+    plan_kernel_key turn = plan_library_key(LIBRARY_ROPE_TURN, type, HG_OP_MOV, (int32_t[]){plan_named(call, "halves") != 0}, 3, 4);
+    uint64_t of_place = plan_times(plan_times(heads, half), 2);
+    step = of_place > ELEMENTS ? 1 : ELEMENTS / of_place;
     plan_expand_grid(x, &turn, (uint64_t[]){(places - 1) / step + 1, batch, 1}, (uint32_t[]){BLOCK, 1, 1}, 0,
                      (plan_part[]){plan_part_named(call, "input"), table, plan_part_named(call, "output")},
                      (uint64_t[]){step, places, heads, half});

@@ -29,7 +29,7 @@ void plan_shape_line(const plan_call *call, const char *name, uint64_t count) {
 
 /* ---- launches ---- */
 
-enum { LANES = 32, FEW_LANES = 16, ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16, MOST_PARTS = 4 };
+enum { ENOUGH_BLOCKS = 256, MOST_ROWS = 64, MOST_VALUES = 16, MOST_PARTS = 4 };
 
 static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t first, uint64_t end, uint32_t at_once) {
     int32_t constants[LIBRARY_MOST_CONSTANTS];
@@ -38,9 +38,8 @@ static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t f
     if (first == end) return;
     step = step > MOST_ROWS ? MOST_ROWS : step < least ? least : step;
     step = step < at_once ? at_once : step / at_once * at_once;
-    uint32_t lanes = x->rolled || plan_tile(x, LIBRARY_TILE_ROWS_LANES) >= LANES ? LANES : FEW_LANES;
     memcpy(constants, p->constants, p->constant_count * sizeof *constants);
-    constants[p->constant_count] = (int32_t)lanes;
+    constants[p->constant_count] = (int32_t)p->lanes;
     constants[p->constant_count + 1] = (int32_t)at_once;
     values[0] = first;
     values[1] = end;
@@ -49,8 +48,8 @@ static void expand_some(plan_expansion *x, const plan_row_program *p, uint64_t f
     plan_kernel_key key = plan_library_key(p->id, p->type, p->fn, constants, (uint8_t)p->part_count, (uint8_t)(p->value_count + 3));
     memcpy(parts, p->parts, p->part_count * sizeof *parts);
     plan_fuse(x, &key, parts, PLAN_IN_FRONT | PLAN_BEHIND);
-    plan_expand_grid(x, &key, (uint64_t[]){(end - first - 1) / step + 1, 1, 1}, (uint32_t[]){lanes, 1, 1}, p->shared_bytes * at_once, parts,
-                     values);
+    plan_expand_grid(x, &key, (uint64_t[]){(end - first - 1) / step + 1, 1, 1}, (uint32_t[]){p->lanes, 1, 1}, p->shared_bytes * at_once,
+                     parts, values);
 }
 
 void plan_expand_rows(plan_expansion *x, const plan_row_program *p) {

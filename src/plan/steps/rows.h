@@ -25,6 +25,7 @@ typedef struct plan_row_program {
     hg_type type;
     uint16_t fn;
     uint64_t rows;
+    uint32_t lanes;        /* W */
     uint32_t at_once;      /* R */
     uint64_t shared_bytes; /* of a block for each of the R */
     const int32_t *constants;

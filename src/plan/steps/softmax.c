@@ -7,7 +7,7 @@ static void ranges(plan_call *call) {
     plan_shape_rows(call, "input", &rows);
 }
 
-enum { SHORT_ROW = 256, TOGETHER = 4 };
+enum { SHORT_ROW = 256, TOGETHER = 4, LANES = 32 };
 
 static void expand(const plan_call *call, plan_expansion *x) {
     plan_rows rows = plan_named_rows(call);
@@ -18,6 +18,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                             .type = type,
                                             .fn = HG_OP_MOV,
                                             .rows = rows.count,
+                                            .lanes = LANES,
                                             .at_once = rows.n <= SHORT_ROW && !x->rolled ? TOGETHER : 1,
                                             .shared_bytes = 80 * size,
                                             .constants = (int32_t[]){(int32_t)size, x->rolled, type == sum},
