@@ -129,7 +129,7 @@ static plan_part make_circle(const transform *t, uint64_t count, uint64_t n) {
 /* What a pass of a radix costs each number, in vector operations: arithmetic of its butterfly and a twiddle, loads and stores, and what no register is left
  * for; 0: no such radix. */
 static const uint8_t COSTS[MOST_RADIX + 1] = {0, 0, 10, 13, 12, 15, 15, 17, 15, 19, 18, 0, 18, 0, 21, 22, 20};
-enum { TURN_COST = 6, TILE_COST = 8 }; /* of a number between the steps and of loading it */
+enum { TURN_COST = 6, TILE_COST = 8, NARROW_COST = 3 }; /* of a number between the steps and of loading it */
 
 /* The cheapest radices for a length, none larger than `most`, at most `left` of them; UINT32_MAX: there are none. */
 static uint32_t find_digits(uint64_t length, uint32_t most, uint32_t left, uint32_t *digits) {
@@ -149,6 +149,11 @@ static uint32_t find_digits(uint64_t length, uint32_t most, uint32_t left, uint3
 
 static uint64_t groups_of(const transform *t, uint64_t length) { return (length + lanes_of(t) - 1) / lanes_of(t); }
 
+/* Transforms of `count` columns of a length. Where there are fewer than lanes, lanes that have none make all accesses slow. */
+static uint64_t cost_of_step(const transform *t, uint64_t length, uint64_t count, uint32_t each) {
+    return groups_of(t, count) * length * each * (count < lanes_of(t) ? NARROW_COST : 1);
+}
+
 /* m = n1 n2, neither further from the root than the largest factor, 7, makes needful, so that both steps together cost least: lanes beyond the last column are
  * counted as well. Returns what they cost. */
 static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
@@ -159,7 +164,7 @@ static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
         if (m % n1) continue;
         uint32_t cost1 = find_digits(n1, MOST_RADIX, MOST_DIGITS, &first), cost2 = find_digits(m / n1, MOST_RADIX, MOST_DIGITS, &second);
         if (cost1 == UINT32_MAX || cost2 == UINT32_MAX) continue;
-        uint64_t cost = groups_of(t, m / n1) * n1 * (cost1 + TURN_COST) + groups_of(t, n1) * (m / n1) * (cost2 + TILE_COST);
+        uint64_t cost = cost_of_step(t, n1, m / n1, cost1 + TURN_COST) + cost_of_step(t, m / n1, n1, cost2 + TILE_COST);
         if (cost >= best) continue;
         best = cost;
         *c = (columns){.n1 = n1, .n2 = m / n1, .first = first, .second = second};
@@ -167,8 +172,8 @@ static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
     return best;
 }
 
-/* Both steps by one block */
-static bool is_one_block(const transform *t) { return t->m <= WHOLE && t->columns.n1 >= lanes_of(t) && t->columns.n2 >= lanes_of(t); }
+/* Both steps by one block. A longer transform has no step with fewer columns than lanes. */
+static bool is_one_block(const transform *t) { return t->m <= WHOLE; }
 
 static void make_columns(transform *t) {
     columns *c = &t->columns;
@@ -195,7 +200,7 @@ static void expand_step(const transform *t, plan_part from, plan_part to, uint64
     int32_t constants[] = {t->type == HG_TYPE_F64, first ? (int32_t)c->first : 0, first ? (int32_t)c->n1 : 1,
                            second ? (int32_t)c->second : 0, second ? (int32_t)c->n2 : 1};
     plan_kernel_key key = plan_library_key(LIBRARY_FFT_COLUMNS, t->type, HG_OP_MOV, constants, 8, 5);
-    plan_expand_grid(t->x, &key, (uint64_t[]){blocks, count, 1}, (uint32_t[]){(uint32_t)least(others, lanes_of(t)), 1, 1}, 0,
+    plan_expand_grid(t->x, &key, (uint64_t[]){blocks, count, 1}, (uint32_t[]){lanes_of(t), 1, 1}, 0,
                      (plan_part[]){from, to, c->tiles, t->work, c->circle1, c->circle2, c->coarse, c->fine},
                      (uint64_t[]){c->n1, c->n2, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
 }
