@@ -137,10 +137,12 @@ static uint64_t lanes_of(const plan_expansion *x, hg_type type) {
     return plan_tile(x, type == HG_TYPE_F64 ? LIBRARY_TILE_CONV2D_COLUMNS_F64 : LIBRARY_TILE_CONV2D_COLUMNS);
 }
 
-/* Half as many where the last tile would be nearly empty. */
+/* Half as many where the last tile would be nearly empty, and fewer where the only one would be half empty. */
 static uint64_t lanes_of_tile(uint64_t positions, uint64_t lanes) {
-    uint64_t half = lanes / 2;
-    return plan_times(rounded(positions, half), 20) <= plan_times(rounded(positions, lanes), 19) ? half : lanes;
+    enum { LEAST = 16 };
+    if (plan_times(rounded(positions, lanes / 2), 20) <= plan_times(rounded(positions, lanes), 19)) lanes /= 2;
+    while (lanes >= 2 * LEAST && positions <= lanes / 2) lanes /= 2;
+    return lanes;
 }
 
 /* Output channels of a tile. More for few lanes, but where rows of the kernel, `bytes` long, would fall on the same places of a cache. */
