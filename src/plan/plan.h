@@ -89,6 +89,7 @@ typedef struct plan_step {
     uint32_t
         followers; /* steps directly behind it that could be done with it in one kernel, where memory allows it. From plan_find_chains: maps behind a
                       map, or behind a step whose library program does them too */
+    bool long_map; /* from there too: a map that can be such a kernel alone, of a function of many operations */
 } plan_step;
 #define HG_PLAN_NO_ENV UINT32_MAX
 

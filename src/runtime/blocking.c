@@ -75,7 +75,7 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     hg_run_end(&run);
     if (state == HG_RUN_DONE && repeats(binding)) {
         hg_driver_command commands[HG_MOST_PREPARED];
-        uint32_t count = hg_step_commands(binding, commands);
+        uint32_t count = hg_chain_to_come(binding) ? 0 : hg_step_commands(binding, commands);
         if (count == 0 && hg_chain_only(binding, commands)) count = 1;
         if (count) hg_binding_prepare(binding, commands, count);
     }

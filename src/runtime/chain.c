@@ -5,6 +5,8 @@
 
 /* A kernel is compiled for steps that come again; an executable keeps so many. */
 enum { COMES_AGAIN = 3, MOST_KERNELS = 16 };
+/* Elements of a map that is worth a kernel of its own. */
+enum { MANY = 4096 };
 
 /* ---- which steps ---- */
 
@@ -108,13 +110,12 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
 }
 
 /* Whether map `i` is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
- * less time than a pass over memory costs (docs/performance.md, maps around instructions). Behind a product or a convolution it is nothing, and
- * in front of one the driver has a quicker kernel for several maps only. Maps of bytes it does quickest in any case. */
+ * less time than a pass over memory costs (docs/performance.md, maps around instructions). Behind a product or a convolution it is nothing. Maps of
+ * bytes it does quickest in any case. */
 static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain, uint8_t i) {
     const plan_link *link = &chain->links[i];
-    bool exact = link->fn >= HG_OP_COUNT || hg_op_get((hg_op)link->fn)->numbers == HG_NUMBERS_EXACT;
     bool bytes = hg_type_size_bytes((hg_type)link->type) == 1;
-    return b->caps->joins_steps && (bytes || ((head->collective->loads || (i < chain->front && chain->front > 1)) && !exact));
+    return b->caps->joins_steps && (bytes || ((head->collective->loads || i < chain->front) && plan_is_long(link->fn)));
 }
 
 /* Its arguments and memory stay: its expansion is made once. */
@@ -271,24 +272,29 @@ static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c)
     return c->ready;
 }
 
+/* Whether a map alone is: the driver's own way is the same for every map, and a kernel's the function's. */
+static bool is_worth_one(const hg_device_caps *caps, const plan_step *step, const hg_chain_found *f) {
+    return f->chain.count == 1 && step->long_map && f->native && caps->joins_steps && caps->improves && f->n >= MANY;
+}
+
 /* False: not for now. What fails is left to the steps alone. */
 static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     const hg_device_caps *caps = run->context->backend->caps;
     hg_chain_found *f = &c->found;
     if (f->head) return prepare_fused(run, step, c);
-    bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->improves && again);
-    if (f->chain.count < 2 || (f->native && !caps->joins_steps)) {
-        c->alone = again; /* else an instruction behind it may still do it */
+    bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->improves && again), one = is_worth_one(caps, step, f);
+    if ((f->chain.count < 2 && !one) || (f->native && !caps->joins_steps)) {
+        c->alone = again || !step->followers; /* else an instruction behind it may still do it */
         return false;
     }
-    if (!f->native && !again) return false;
+    if ((!f->native || one) && !again) return false;
     c->bytes = bytes_of(f);
     if (kernel) {
         hg_error kept = *hg_error_record();
         if (make_kernel(run, c) != HG_OK) {
             *hg_error_record() = kept;
             kernel = false;
-            c->alone = !f->native;
+            c->alone = !f->native || one;
         }
     }
     make_commands(run, step, c);
@@ -348,6 +354,12 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     run->native_step = run->step;
     *done = c->found.chain.count + c->found.head;
     return c->found.native ? hg_run_add(run, &command) : hg_expansion_run(run, &c->joined);
+}
+
+bool hg_chain_to_come(const hg_binding *binding) {
+    const hg_plan *plan = binding->executable->plan;
+    const hg_bound_chain *c = plan->steps.count == 1 ? binding->steps[0].chain : NULL;
+    return c && !c->alone;
 }
 
 bool hg_chain_only(const hg_binding *binding, hg_driver_command *command) {

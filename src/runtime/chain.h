@@ -33,6 +33,8 @@ typedef struct hg_bound_chain {
 
 /* Does the step and those behind it that can be done with it. *done: how many; 0: none, and nothing happened. */
 hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) HG_NODISCARD;
+/* Whether the plan's only step is a map that has or may yet get a kernel of its own. */
+bool hg_chain_to_come(const hg_binding *binding);
 /* Whether the driver does all steps of the plan by one command that is the same in each launch. */
 bool hg_chain_only(const hg_binding *binding, hg_driver_command *command);
 

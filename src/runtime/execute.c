@@ -83,7 +83,7 @@ static hg_status run_step(hg_run *run, const plan_step *step) {
     uint64_t start = hg_profile_start(profile);
     uint32_t done = 0;
     run->step_bytes = 0;
-    hg_status status = step->followers ? hg_chain_run(run, step, &done) : HG_OK;
+    hg_status status = step->followers || step->long_map ? hg_chain_run(run, step, &done) : HG_OK;
     if (status == HG_OK && !done) status = hg_run_step(run, step);
     if (start) hg_span_step(run, step, done, start);
     if (done > 1) run->pc += done - 1;

@@ -289,7 +289,7 @@ static hg_status run_map(const tile_options *options, const hg_driver_step *s, h
     return status;
 }
 
-/* Steps that are done together. */
+/* Steps that are done together, or one that has a kernel. */
 static uint32_t list_maps(const hg_driver_step *s, tile_map_step maps[static TILE_MOST_MAPS]) {
     uint32_t count = 0;
     for (; s && count < TILE_MOST_MAPS; s = s->next) {
@@ -309,6 +309,7 @@ static hg_status run_maps(const tile_options *options, const hg_driver_step *s, 
     uint64_t n = s->call->arrays[0].extents[0];
     if (s->joined && tile_kernel_is_native(s->joined->kernel->code)) return run_launch(s->joined, fault);
     if (s->joined) tile_kernel_tell(s->joined->kernel->code, n);
+    if (!s->next) return run_map(options, s, fault);
     return tile_maps(options, maps, list_maps(s, maps), n, &found);
 }
 
@@ -378,7 +379,7 @@ static hg_driver_prepared *prepare_native(const hg_device *device, const hg_driv
 static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
     tile_options options = device->options;
     options.max_threads = s->max_threads;
-    if (s->next) return run_maps(&options, s, fault);
+    if (s->next || s->joined) return run_maps(&options, s, fault);
     if (is_map(s->call)) return run_map(&options, s, fault);
     return is_reduction(s->call) ? run_reduction(&options, s) : run_native(device, s);
 }

@@ -48,6 +48,10 @@ static void mark_targets(const hg_plan *plan, bool *targets) {
 }
 
 void plan_find_chains(hg_plan *plan) {
+    for (uint64_t i = 0; i < plan->steps.count; i++) {
+        plan_step *step = &plan->steps.data[i];
+        step->long_map = step_fits(step) && plan_is_long(kir_fn_of_name(kir_step_name(step->info)));
+    }
     if (plan->steps.count < 2) return;
     bool *targets = hg_calloc(plan->code.count + 1, sizeof *targets);
     if (!targets) return; /* then each is done alone */

@@ -45,9 +45,11 @@ static inline bool plan_chain_has(const plan_chain *chain, uint8_t sides) {
     return ((sides & PLAN_IN_FRONT) && chain->front) || ((sides & PLAN_BEHIND) && chain->front < chain->count);
 }
 
+/* Whether a map's function is one of many operations. */
+static inline bool plan_is_long(uint16_t fn) { return fn < HG_OP_COUNT && hg_op_get((hg_op)fn)->numbers != HG_NUMBERS_EXACT; }
 /* Whether a call can be a link: a map that cannot fault, of elements that fit a register. */
 bool plan_chain_takes(const plan_call *call);
-/* Steps that stand behind each other with nothing between: sets plan_step.followers. */
+/* Steps that stand behind each other with nothing between: sets plan_step.followers and .long_map. */
 void plan_find_chains(hg_plan *plan);
 /* Appends a call to the chain. numbers: of the chain's arrays, one for each array of the call; a new one is the number of those there are. False: it
  * does not fit, and nothing changed. */

@@ -371,6 +371,18 @@ static void test_which(chain_test *t) {
     CHECK_OK(hg_backend_free_buffer(t->b, y));
 }
 
+/* A map alone gets a kernel where the driver does maps, its function is one of many operations and there are many elements. */
+static void test_alone(chain_test *t) {
+    if (!knows_places(t)) return;
+    hg_buffer x = make_buffer(t->b, NULL, 20000), y = make_buffer(t->b, NULL, 20000);
+    bool improves = t->b->caps->joins_steps && t->b->caps->improves;
+    CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, exp, 5000\n"), x, y, 4), improves);
+    CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, exp, 5000\nbar.grid\nparallel_map.f32 x, y, tanh, 4095\n"), x, y, 4), improves);
+    CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, abs, 5000\n"), x, y, 4), 0);
+    CHECK_OK(hg_backend_free_buffer(t->b, x));
+    CHECK_OK(hg_backend_free_buffer(t->b, y));
+}
+
 /* The same memory under two handles. */
 static void test_imports(chain_test *t) {
     static _Alignas(64) int32_t memory[2048];
@@ -517,6 +529,7 @@ int main(int argc, char **argv) {
     uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : t.b->caps->joins_steps ? FEW : MANY;
     t.threads = strcmp(name, "cpu") == 0;
     test_which(&t);
+    test_alone(&t);
     test_imports(&t);
     test_rounds(&t);
     test_heads(&t);
