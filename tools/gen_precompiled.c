@@ -27,6 +27,7 @@ static const struct {
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=64, trans_b=true", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=16, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=16, k=r5, trans_b=true", false},
+    {"gemm.f32 c=r1, a=r2, b=r3, m=8, n=16, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=2, n=16, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=1, n=16, k=r5", false},
     {"gemm.f32 c=r1, a=r2, b=r3, m=r5, n=8, k=r5", false},

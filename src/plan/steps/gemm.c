@@ -118,11 +118,18 @@ static uint32_t columns_of(const plan_expansion *x, const plan_product *p, uint3
     return fitting(columns, plan_tile(x, LIBRARY_TILE_GEMM_THIN), p->n, 4);
 }
 
+/* More rows where a block has few columns, as registers are left; half of them, or one, where c has few. */
+static uint32_t rows_of(const plan_expansion *x, const plan_product *p, uint32_t rows, uint32_t columns) {
+    if (p->type != HG_TYPE_F64 && p->m > rows && columns == plan_tile(x, LIBRARY_TILE_GEMM_NARROW))
+        rows = fitting(plan_tile(x, LIBRARY_TILE_GEMM_ROWS_NARROW), rows, p->m, 8);
+    return p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m, 8);
+}
+
 static tile tile_of(const plan_expansion *x, const plan_product *p) {
     bool wide = p->type == HG_TYPE_F64;
-    uint32_t rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS);
-    return (tile){.rows = p->m == 1 ? 1 : fitting(rows, (rows + 1) / 2, p->m, 8),
-                  .columns = columns_of(x, p, rows),
+    uint32_t rows = plan_tile(x, wide ? LIBRARY_TILE_GEMM_ROWS_F64 : LIBRARY_TILE_GEMM_ROWS), columns = columns_of(x, p, rows);
+    return (tile){.rows = rows_of(x, p, rows, columns),
+                  .columns = columns,
                   .panel_rows = plan_tile(x, LIBRARY_TILE_GEMM_PANEL_ROWS),
                   .depth = plan_tile(x, LIBRARY_TILE_GEMM_DEPTH),
                   .steps = plan_tile(x, LIBRARY_TILE_GEMM_STEPS),
