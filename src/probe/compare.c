@@ -34,6 +34,7 @@ static bool touches_tiny(const probe_comparison *c, probe_test id, bool f64, uin
     static const probe_test STEPS[] = {T_ADD, T_SUB, T_MUL, T_DIV, T_SQRT};
     uint8_t format = hg_probe_result_format(id, f64);
     uint64_t expected = cell(c->expected, c->columns[f64][id], lane);
+    if (id == T_DOT4_S || id == T_DOT4_U) return false; /* of bytes */
     if ((format == HG_TYPE_F32 || format == HG_TYPE_F64) && is_tiny(expected, format == HG_TYPE_F64)) return true;
     for (int k = 0; k < 3; k++)
         if (is_tiny(operand(c, lane, f64, k), f64)) return true;
@@ -51,6 +52,8 @@ static void mark(const probe_comparison *c, probe_test id, bool f64) {
         r->folds_zeros = true;
     } else if (id >= T_HALF_WIDEN && id <= T_BRAIN_NARROW) {
         r->half = true;
+    } else if (id == T_DOT4_S || id == T_DOT4_U) {
+        r->dot4 = true;
     } else {
         bool wide = f64 || id == T_CONVERT;
         for (int i = 0; i < 2 && PROBE_TESTS[id].ops[i] != PROBE_NONE; i++) {

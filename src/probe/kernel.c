@@ -116,6 +116,8 @@ static kir_value *test(writer *w, probe_test id, bool f64) {
     case T_BRAIN_WIDEN: return kir_convert(b, KIR_B2F, HG_TYPE_F32, kir_convert(b, KIR_TRUNC, HG_TYPE_U16, u));
     case T_HALF_NARROW: return kir_convert(b, KIR_F2H, HG_TYPE_U16, v[0]);
     case T_BRAIN_NARROW: return kir_convert(b, KIR_F2B, HG_TYPE_U16, v[0]);
+    case T_DOT4_S: return kir_derived(b, HG_OP_DOT4, HG_TYPE_I32, 3, w->raw[0]);
+    case T_DOT4_U: return kir_derived(b, HG_OP_DOT4, HG_TYPE_U32, 3, w->raw[0]);
     default: return combined(w, id, t, v[0], v[1], v[2]);
     }
 }

@@ -60,6 +60,7 @@ hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) {
 void hg_probe_apply(const hg_probe_result *r, kir_caps *caps) {
     caps->subnormals = caps->subnormals && !r->flushes;
     caps->half = caps->half && !r->half;
+    caps->dot4 = caps->dot4 && !r->dot4;
     caps->folds_zeros = caps->folds_zeros || r->folds_zeros;
     caps->fma32 = caps->fma32 && !r->fma[0];
     caps->fma64 = caps->fma64 && !r->fma[1];

@@ -33,6 +33,7 @@ typedef struct hg_probe_device {
 typedef struct hg_probe_result {
     bool flushes;                  /* f32 subnormals are lost in sums, products or comparisons */
     bool half;                     /* a half conversion is wrong */
+    bool dot4;                     /* a product of four bytes is wrong */
     bool folds_zeros;              /* as kir_caps.folds_zeros */
     bool fma[2];                   /* f32, f64: not fused, or not rounded correctly */
     bool inexact[KIR_OP_COUNT][2]; /* as kir_caps.inexact */

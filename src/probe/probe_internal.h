@@ -5,7 +5,7 @@
 #include "probe/probe.h"
 
 enum {
-    PROBE_VERSION = 8, /* of the tests and of what results mean: part of the cache key */
+    PROBE_VERSION = 9, /* of the tests and of what results mean: part of the cache key */
     PROBE_LANES = 4096,
     PROBE_OPERANDS = 6, /* of a lane, eight bytes each: three u64 or f64, three u32 or f32 */
     PROBE_GROUP = 64
@@ -41,6 +41,8 @@ typedef enum probe_test {
     T_HALF_NARROW,
     T_BRAIN_WIDEN,
     T_BRAIN_NARROW,
+    T_DOT4_S,
+    T_DOT4_U,
     /* several operations: each must round by itself and in the order written */
     T_MUL_ADD,
     T_MUL_SUB,

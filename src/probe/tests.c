@@ -30,6 +30,8 @@ const probe_row PROBE_TESTS[PROBE_TEST_COUNT] = {
     [T_HALF_NARROW] = {{KIR_F2H, PROBE_NONE}, PROBE_NONE},
     [T_BRAIN_WIDEN] = {{KIR_B2F, PROBE_NONE}, PROBE_NONE},
     [T_BRAIN_NARROW] = {{KIR_F2B, PROBE_NONE}, PROBE_NONE},
+    [T_DOT4_S] = {{PROBE_NONE, PROBE_NONE}, PROBE_NONE},
+    [T_DOT4_U] = {{PROBE_NONE, PROBE_NONE}, PROBE_NONE},
     /* a product and a sum cannot become one when the sum is integer code */
     [T_MUL_ADD] = {{KIR_FADD, KIR_FSUB}, KIR_FMUL},
     [T_MUL_SUB] = {{KIR_FADD, KIR_FSUB}, KIR_FMUL},
@@ -67,6 +69,8 @@ bool hg_probe_wants(const kir_caps *caps, probe_test id, bool f64) {
     case T_HALF_NARROW:
     case T_BRAIN_WIDEN:
     case T_BRAIN_NARROW: return !f64 && caps->half && caps->subnormals;
+    case T_DOT4_S:
+    case T_DOT4_U: return !f64 && caps->dot4;
     default: return true;
     }
 }
@@ -80,7 +84,9 @@ uint8_t hg_probe_result_format(probe_test id, bool f64) {
     case T_TO_U32:
     case T_TO_S32:
     case T_TO_U64:
-    case T_TO_S64: return 0;
+    case T_TO_S64:
+    case T_DOT4_S:
+    case T_DOT4_U: return 0;
     case T_HALF_NARROW: return HG_TYPE_F16;
     case T_BRAIN_NARROW: return HG_TYPE_BF16;
     case T_HALF_WIDEN:

@@ -8,6 +8,16 @@ static hg_status transfer(hg_backend *b, hg_driver_command_kind kind, hg_range r
     return hg_stream_run(b->context->main, &command, 1);
 }
 
+static bool pretends_wrong(const hg_backend *b) { return hg_pretends(b->config.pretend, "wrong-dot4"); }
+
+/* Products of signed bytes become those of unsigned ones, and the other way round. */
+static void make_wrong(kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_DERIVED && v->u.derived.fn == HG_OP_DOT4)
+                v->u.derived.atlas_type = v->u.derived.atlas_type == HG_TYPE_I32 ? HG_TYPE_U32 : HG_TYPE_I32;
+}
+
 /* Takes the module over. */
 static hg_status run_device(void *user, kir_module *m, hg_probe_launch *probe) {
     hg_backend *b = user;
@@ -16,6 +26,7 @@ static hg_status run_device(void *user, kir_module *m, hg_probe_launch *probe) {
     hg_driver_fault fault = {0};
     uint64_t inputs[8] = {0};
     uint8_t aliases[1] = {HG_ALIAS_DISTINCT};
+    if (pretends_wrong(b) && b->caps->tiers[0].kir.dot4) make_wrong(m);
     hg_status status = hg_kernel_compile(b, m, false, 0, &kernel);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->operand_bytes, &in);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->result_bytes, &out);
@@ -47,7 +58,8 @@ static void set_max_rounds(void *user, uint32_t rounds) {
 
 static hg_probe_device device_of(hg_backend *b) {
     bool device_form = b->caps->tiers[0].device_form;
-    return (hg_probe_device){&b->caps->tiers[0].kir, b->caps->identity, run_device, b, device_form ? set_max_rounds : NULL};
+    return (hg_probe_device){&b->caps->tiers[0].kir, pretends_wrong(b) ? "" : b->caps->identity, run_device, b,
+                             device_form ? set_max_rounds : NULL};
 }
 
 hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) {
@@ -65,6 +77,7 @@ hg_status hg_backend_trust(hg_backend *b) {
     hg_blob_cache_close(cache);
     if (status != HG_OK) return status;
     hg_probe_apply(&result, &b->own_caps.tiers[0].kir);
+    b->own_caps.dot4 = b->own_caps.dot4 && b->own_caps.tiers[0].kir.dot4;
     set_max_rounds(b, result.max_rounds);
     return status;
 }

@@ -65,9 +65,36 @@ static void lowered_is_exact(void) {
     hg_backend_destroy(b);
 }
 
+/* Devices that have products of four bytes: they are right, or else pretend not to be and are given none. */
+static void wrong_products_are_found(void) {
+    static const char *const BACKENDS[] = {"vulkan", "opencl"}, *const PRETEND[] = {"", "wrong-dot4"};
+    for (size_t i = 0; i < HG_COUNT_OF(BACKENDS); i++) {
+        bool has[2] = {false, false};
+        for (int k = 0; k < 2; k++) {
+            hg_config config = hg_config_default();
+            hg_backend *b = NULL;
+            hg_probe_result r;
+            snprintf(config.backend, sizeof config.backend, "%s", BACKENDS[i]);
+            set_pretend(&config, PRETEND[k]);
+            if (hg_backend_create_with_config(&config, &b) != HG_OK) {
+                printf("skipped %s: %s\n", BACKENDS[i], hg_last_error()->message);
+                break;
+            }
+            has[k] = b->caps->tiers[0].kir.dot4;
+            CHECK_OK(hg_backend_probe(b, &r));
+            CHECK(!r.dot4); /* what it is used for now is right */
+            CHECK(!b->caps->dot4 || has[k]);
+            hg_backend_destroy(b);
+        }
+        printf("%s: products of four bytes %s\n", BACKENDS[i], has[0] ? "of the device" : "decomposed");
+        CHECK(!has[1]);
+    }
+}
+
 int main(void) {
     exact_stays_exact();
     flushing_is_found();
     lowered_is_exact();
+    wrong_products_are_found();
     return test_done();
 }
