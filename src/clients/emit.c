@@ -124,7 +124,7 @@ static hg_status add_launches(emit_kernels *list, const plan_expansion *x) {
         const plan_action *action = &x->actions.data[i];
         if (action->kind != PLAN_LAUNCH) continue;
         kir_module *m = action->key.make(&action->key);
-        if (!m) return hg_fail_memory();
+        if (!m) return hg_error_record()->status;
         HG_TRY(add_kernel(list, (emit_kernel){.module = m, .owned = true, .lanes = action->block[0], .shared = action->shared_bytes}));
     }
     return HG_OK;

@@ -37,11 +37,8 @@ static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kern
     made->key = *key;
     if (key->chain) made->chain = *key->chain;
     if (key->chain) made->key.chain = &made->chain;
-    hg_error_record()->status = HG_OK;
     kir_module *m = key->make(key);
-    hg_status status = m                                    ? hg_kernel_compile(b, m, false, 0, &made->kernel)
-                       : hg_error_record()->status != HG_OK ? hg_error_record()->status
-                                                            : hg_fail_memory();
+    hg_status status = m ? hg_kernel_compile(b, m, false, 0, &made->kernel) : hg_error_record()->status;
     if (status == HG_OK) {
         hg_mutex_lock(&b->expansion_lock);
         other = find_locked(*list, key);

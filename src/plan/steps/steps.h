@@ -23,7 +23,7 @@ void plan_call_make(const hg_plan *plan, const plan_step *step, const uint64_t *
 
 /* A kernel of an expansion: the same key, the same kernel. */
 typedef struct plan_kernel_key {
-    kir_module *(*make)(const struct plan_kernel_key *key); /* not legalised, for writer.h; NULL: out of memory */
+    kir_module *(*make)(const struct plan_kernel_key *key); /* not legalised, for writer.h; NULL: this thread's error says why */
     uint16_t fn;
     uint8_t type;
     uint8_t arrays, values;         /* what a launch gives it */

@@ -30,6 +30,7 @@ void expand_begin(expand_kernel *w, const plan_kernel_key *key, const char *name
 kir_module *expand_end(expand_kernel *w) {
     if (!w->b.failed) return w->b.module;
     kir_module_destroy(w->b.module);
+    (void)hg_fail_memory();
     return NULL;
 }
 
