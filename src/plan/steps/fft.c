@@ -175,6 +175,19 @@ static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
 /* Both steps by one block. A longer transform has no step with fewer columns than lanes. */
 static bool is_one_block(const transform *t) { return t->m <= WHOLE; }
 
+/* w^(k l), k and l < 16 */
+static void make_rows(transform *t) {
+    plan_kernel_key key = program(t, LIBRARY_FFT_ROWS, 0, 0, 1, 1);
+    t->rows = plan_table(t->x, 2 * W * 16, t->size);
+    plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
+}
+
+/* Whether lanes do so many transforms, one each: of one radix a step, and few enough columns that none is turned by more than one root. The same bits. */
+static bool are_lanes(const transform *t, uint64_t count) {
+    const columns *c = &t->columns;
+    return count >= lanes_of(t) && !(c->first >> 5) && !(c->second >> 5) && c->n2 <= lanes_of(t);
+}
+
 static void make_columns(transform *t) {
     columns *c = &t->columns;
     plan_kernel_key coarse = program(t, LIBRARY_FFT_COARSE, 0, 0, 1, 2), fine = program(t, LIBRARY_FFT_FINE, 0, 0, 1, 1);
@@ -190,7 +203,10 @@ static void make_columns(transform *t) {
     plan_expand_launch(t->x, &coarse, turned, ELEMENTS, 0, &c->coarse, (uint64_t[]){c->n1, c->n2});
     plan_expand_launch(t->x, &fine, lanes_of(t) * c->n1, ELEMENTS, 0, &c->fine, &t->m);
     c->tiles = plan_scratch(t->x, plan_times(2 * lanes_of(t) * t->piece, turned), t->size);
-    t->work = plan_scratch(t->x, plan_times(2 * lanes_of(t) * t->piece * (is_one_block(t) ? 1 : COLUMN_BLOCKS), longer), t->size);
+    if (are_lanes(t, t->piece)) make_rows(t);
+    uint64_t rows = t->piece * (is_one_block(t) ? 1 : COLUMN_BLOCKS);
+    if (are_lanes(t, t->piece) && rows < MOST_BLOCKS) rows = MOST_BLOCKS;
+    t->work = plan_scratch(t->x, plan_times(2 * lanes_of(t) * rows, longer * (are_lanes(t, t->piece) ? c->n2 : 1)), t->size);
 }
 
 static void expand_step(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale, bool first,
@@ -205,8 +221,22 @@ static void expand_step(const transform *t, plan_part from, plan_part to, uint64
                      (uint64_t[]){c->n1, c->n2, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
 }
 
+/* A lane has a transform of one radix or two. */
+static void expand_lanes(const transform *t, plan_part from, plan_part to, uint64_t count, const int32_t *radices,
+                         const uint64_t *factors) {
+    uint64_t lanes = lanes_of(t), groups = (count - 1) / lanes + 1;
+    plan_kernel_key key = program(t, LIBRARY_FFT_SHORT, radices[0], radices[1], radices[1] ? 4 : 2, 5);
+    plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
+                     (plan_part[]){from, to, t->work, t->rows}, (uint64_t[]){count, groups, factors[0], factors[1], factors[2]});
+}
+
 static void expand_columns(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
     if (t->x->failed) return;
+    if (are_lanes(t, count)) {
+        expand_lanes(t, from, to, count, (int32_t[]){(int32_t)t->columns.n1, (int32_t)t->columns.n2},
+                     (uint64_t[]){sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)});
+        return;
+    }
     if (is_one_block(t)) {
         expand_step(t, from, to, count, inverse, scale, true, true);
         return;
@@ -220,14 +250,12 @@ static void expand_columns(const transform *t, plan_part from, plan_part to, uin
 static bool is_by_columns(uint64_t m) { return m > (is_power(m) ? (uint64_t)WHOLE : MOST_RADIX); }
 
 static void make_tables(transform *t) {
-    plan_kernel_key key = program(t, LIBRARY_FFT_ROWS, 0, 0, 1, 1);
     if (t->m <= 16) return;
     if (is_by_columns(t->m)) {
         make_columns(t);
         return;
     }
-    t->rows = plan_table(t->x, 2 * W * 16, t->size);
-    plan_expand_launch(t->x, &key, W * 16, ELEMENTS, 0, &t->rows, &t->m);
+    make_rows(t);
     if (t->m <= SHORT) {
         t->work = plan_scratch(t->x, plan_times(MOST_BLOCKS * 2 * lanes_of(t), t->m), t->size);
         return;
@@ -246,14 +274,11 @@ static void expand_few(const transform *t, plan_part from, plan_part to, uint64_
 static void expand_short(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
     bool one = t->m <= 16;
     int32_t radices[2] = {one ? (int32_t)t->m : t->m == 128 ? 16 : 8, one ? 0 : t->m == 32 ? 4 : 8};
-    uint64_t lanes = lanes_of(t), groups = (count - 1) / lanes + 1;
-    uint64_t values[5] = {count, groups, sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)};
-    plan_kernel_key key = program(t, LIBRARY_FFT_SHORT, radices[0], radices[1], one ? 2 : 4, 5);
-    if (count < lanes)
-        expand_few(t, from, to, count, radices, values + 2);
+    uint64_t factors[3] = {sign_of(t, inverse), bits_of(t, scale), bits_of(t, inverse ? -scale : scale)};
+    if (count < lanes_of(t))
+        expand_few(t, from, to, count, radices, factors);
     else
-        plan_expand_grid(t->x, &key, (uint64_t[]){least(groups, MOST_BLOCKS), 1, 1}, (uint32_t[]){(uint32_t)lanes, 1, 1}, 0,
-                         (plan_part[]){from, to, t->work, t->rows}, values);
+        expand_lanes(t, from, to, count, radices, factors);
 }
 
 static void expand_whole(const transform *t, plan_part from, plan_part to, uint64_t count, bool inverse, double scale) {
