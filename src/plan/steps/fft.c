@@ -129,7 +129,8 @@ static plan_part make_circle(const transform *t, uint64_t count, uint64_t n) {
 /* What a pass of a radix costs each number, in vector operations: arithmetic of its butterfly and a twiddle, loads and stores, and what no register is left
  * for; 0: no such radix. */
 static const uint8_t COSTS[MOST_RADIX + 1] = {0, 0, 10, 13, 12, 15, 15, 17, 15, 19, 18, 0, 18, 0, 21, 22, 20};
-enum { TURN_COST = 6, TILE_COST = 8, NARROW_COST = 3 }; /* of a number between the steps and of loading it */
+/* Of a number: between the steps, and of loading it from tiles; a step with fewer columns than lanes costs so many times as much. */
+enum { TURN_COST = 6, TILE_COST = 8, NARROW_COST = 3 };
 
 /* The cheapest radices for a length, none larger than `most`, at most `left` of them; UINT32_MAX: there are none. */
 static uint32_t find_digits(uint64_t length, uint32_t most, uint32_t left, uint32_t *digits) {
@@ -149,9 +150,10 @@ static uint32_t find_digits(uint64_t length, uint32_t most, uint32_t left, uint3
 
 static uint64_t groups_of(const transform *t, uint64_t length) { return (length + lanes_of(t) - 1) / lanes_of(t); }
 
-/* Transforms of `count` columns of a length. Where there are fewer than lanes, lanes that have none make all accesses slow. */
-static uint64_t cost_of_step(const transform *t, uint64_t length, uint64_t count, uint32_t each) {
-    return groups_of(t, count) * length * each * (count < lanes_of(t) ? NARROW_COST : 1);
+/* Transforms of `count` columns of a length, in eighths. Where there are fewer than lanes, lanes that have none make all accesses slow. Columns of more than
+ * 256 rows, of 128 bytes, are more than a first-level cache of 32 KiB has; `far`: what each number costs then. */
+static uint64_t cost_of_step(const transform *t, uint64_t length, uint64_t count, uint32_t each, uint32_t far) {
+    return groups_of(t, count) * length * each * (count < lanes_of(t) ? NARROW_COST : 1) * (length > 256 ? far : 8);
 }
 
 /* m = n1 n2, neither further from the root than the largest factor, 7, makes needful, so that both steps together cost least: lanes beyond the last column are
@@ -164,7 +166,7 @@ static uint64_t find_columns(const transform *t, uint64_t m, columns *c) {
         if (m % n1) continue;
         uint32_t cost1 = find_digits(n1, MOST_RADIX, MOST_DIGITS, &first), cost2 = find_digits(m / n1, MOST_RADIX, MOST_DIGITS, &second);
         if (cost1 == UINT32_MAX || cost2 == UINT32_MAX) continue;
-        uint64_t cost = cost_of_step(t, n1, m / n1, cost1 + TURN_COST) + cost_of_step(t, m / n1, n1, cost2 + TILE_COST);
+        uint64_t cost = cost_of_step(t, n1, m / n1, cost1 + TURN_COST, 12) + cost_of_step(t, m / n1, n1, cost2 + TILE_COST, 9);
         if (cost >= best) continue;
         best = cost;
         *c = (columns){.n1 = n1, .n2 = m / n1, .first = first, .second = second};
@@ -307,7 +309,7 @@ static uint64_t cost_of_length(const transform *t, uint64_t m) {
     columns c;
     if (is_by_columns(m)) return find_columns(t, m, &c);
     for (uint32_t count = find_radices(m, radices); count--;) cost += COSTS[radices[count]];
-    return m / lanes_of(t) * cost;
+    return m / lanes_of(t) * cost * 8;
 }
 
 /* The length of the convolution's transforms, at least 2 n - 1: a power of two, or what costs less of the lengths that are up to 3/8 longer than they must be. */
