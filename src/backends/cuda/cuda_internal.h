@@ -1,0 +1,127 @@
+/* What the files of the CUDA backend share. symbols.c: the driver's library, NVRTC and their errors; device.c: devices and what they can do;
+ * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs; driver.c: the table.
+ * No header of NVIDIA's is needed: the few declarations are here and in symbols.def.
+ * Must not know: programs of the library, handles, how kernels are made. */
+#ifndef HG_BACKENDS_CUDA_INTERNAL_H
+#define HG_BACKENDS_CUDA_INTERNAL_H
+
+#include "base/blobcache.h"
+#include "base/library.h"
+#include "base/thread.h"
+#include "driver/driver.h"
+#include "emit/emit.h"
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct _nvrtcProgram *nvrtcProgram;
+
+enum { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701 };
+
+/* ---- symbols.c ---- */
+typedef struct cuda_symbols {
+#define CU_FUNCTION(name, symbol, parameters) CUresult(*name) parameters;
+#include "backends/cuda/symbols.def"
+} cuda_symbols;
+typedef struct nvrtc_symbols {
+#define RTC_FUNCTION(name, symbol, parameters) int(*name) parameters;
+#include "backends/cuda/symbols.def"
+} nvrtc_symbols;
+/* The functions, once loaded. Tests replace entries. */
+extern cuda_symbols cuda;
+extern nvrtc_symbols nvrtc;
+/* Tests set it to make calls fail: what it returns instead of 0 is the call's error, and the call is not made. Calls that give something back
+ * are not asked for: they cannot fail in a way that matters. */
+extern CUresult (*cuda_before_call)(const char *call);
+
+/* Opens the driver's library when first called and initialises it. False: reason says what is missing and what to install. */
+bool cuda_load(char reason[256]);
+/* The same of NVRTC, which makes code from text. */
+bool nvrtc_load(char reason[256]);
+extern const hg_vendor cuda_vendor;
+hg_status cuda_check(const char *call, CUresult error) HG_NODISCARD;
+static inline CUresult cuda_asked(const char *call) { return cuda_before_call ? cuda_before_call(call) : CUDA_SUCCESS; }
+#define CU_CALL(name, ...) HG_BLOCK_VALUE(CUresult cu_said = cuda_asked("cu" #name); cu_said == CUDA_SUCCESS ? cuda.name(__VA_ARGS__) : cu_said;)
+#define CU_TRY(name, ...) HG_TRY(cuda_check("cu" #name, CU_CALL(name, __VA_ARGS__)))
+
+/* ---- device.c ---- */
+typedef struct cuda_staging cuda_staging;
+struct hg_device {
+    hg_device_caps caps;
+    CUdevice id;
+    CUcontext context;
+    CUstream setup; /* allocates, zeroes and frees memory */
+    hg_mutex lock;  /* of setup */
+    hg_blob_cache *cache;
+    cuda_staging *staging;
+    int architecture; /* 75: compute capability 7.5 */
+    bool pools;       /* memory is allocated in the order of a stream */
+    uint64_t max_dynamic_shared;
+};
+uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
+hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device);
+void cuda_device_close(hg_device *device);
+/* The device's context is the calling thread's between these. */
+hg_status cuda_enter(const hg_device *device) HG_NODISCARD;
+void cuda_leave(void);
+
+/* ---- memory.c ---- */
+struct hg_driver_arena {
+    CUdeviceptr address;
+    uint64_t size;
+    void *host;      /* where the host sees it; NULL: nowhere */
+    bool registered; /* it is the caller's memory */
+};
+hg_status cuda_arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena);
+hg_status cuda_arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena);
+hg_status cuda_arena_alloc_visible(hg_device *device, uint64_t size, hg_driver_arena **arena);
+uint64_t cuda_arena_address(hg_driver_arena *arena);
+void cuda_arena_free(hg_device *device, hg_driver_arena *arena);
+const void *cuda_arena_host(const hg_driver_arena *arena);
+void *cuda_arena_map(hg_driver_arena *arena);
+void cuda_arena_unmap(hg_driver_arena *arena);
+
+/* ---- staging.c ---- */
+/* Pinned memory that copies go through, so that they are done in the order of a stream while the caller goes on. */
+hg_status cuda_staging_create(hg_device *device, cuda_staging **staging);
+void cuda_staging_destroy(cuda_staging *staging);
+hg_status cuda_copy_in(hg_device *device, CUstream stream, CUdeviceptr to, const void *host, uint64_t size) HG_NODISCARD;
+hg_status cuda_copy_out(hg_device *device, CUstream stream, void *host, CUdeviceptr from, uint64_t size) HG_NODISCARD;
+/* Bytes that the device reads at *address, until the work submitted before cuda_staging_release is over. */
+hg_status cuda_staging_put(hg_device *device, CUstream stream, const void *bytes, uint64_t size, void **piece, CUdeviceptr *address) HG_NODISCARD;
+hg_status cuda_staging_release(hg_device *device, CUstream stream, void *piece) HG_NODISCARD;
+
+/* ---- queue.c ---- */
+hg_status cuda_queue_create(hg_device *device, hg_driver_queue **queue);
+void cuda_queue_destroy(hg_driver_queue *queue);
+hg_status cuda_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
+                            uint32_t wait_count, hg_driver_event *signal);
+hg_status cuda_event_create(hg_device *device, hg_driver_event **event);
+void cuda_event_destroy(hg_driver_event *event);
+hg_status cuda_event_query(hg_driver_event *event, bool *done);
+hg_status cuda_event_wait(hg_driver_event *event);
+/* Appends a command to a stream, in the device's context. */
+hg_status cuda_enqueue(hg_device *device, CUstream stream, const hg_driver_command *command) HG_NODISCARD;
+
+/* ---- plan.c ---- */
+hg_status cuda_plan_create(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);
+hg_status cuda_plan_launch(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
+                           hg_driver_event *signal);
+void cuda_plan_destroy(hg_driver_plan *plan);
+hg_status cuda_submit_graph(hg_driver_queue *queue, CUgraphExec graph, hg_driver_event *const *waits, uint32_t wait_count,
+                            hg_driver_event *signal) HG_NODISCARD; /* queue.c */
+
+/* ---- kernel.c ---- */
+hg_status cuda_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel);
+void cuda_kernel_destroy(hg_driver_kernel *kernel);
+hg_status cuda_launch(hg_device *device, CUstream stream, const hg_driver_dispatch *dispatch) HG_NODISCARD;
+
+#endif

@@ -1,0 +1,191 @@
+/* Devices: listing, opening, what they can do.
+ * Must not know: memory, kernels. */
+#include "backends/cuda/cuda_internal.h"
+#include "library/tiles.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 64 }; /* more are not listed */
+/* CUdevice_attribute */
+enum {
+    MAX_THREADS_PER_BLOCK = 1,
+    MAX_BLOCK_DIM_X = 2,
+    MAX_GRID_DIM_X = 5,
+    MAX_SHARED_PER_BLOCK = 8,
+    MULTIPROCESSORS = 16,
+    CAPABILITY_MAJOR = 75,
+    CAPABILITY_MINOR = 76,
+    SHARED_OPT_IN = 97,
+    HOST_REGISTER = 99,
+    MEMORY_POOLS = 115
+};
+enum { OLDEST = 75, POOL_RELEASE_THRESHOLD = 4 };
+
+static int attribute(CUdevice id, int what) {
+    int value = 0;
+    return CU_CALL(DeviceGetAttribute, &value, what, id) == CUDA_SUCCESS ? value : 0;
+}
+
+static uint32_t count_devices(char reason[256]) {
+    int count = 0;
+    if (!cuda_load(reason)) return 0;
+    if (CU_CALL(DeviceGetCount, &count) != CUDA_SUCCESS || count <= 0) {
+        snprintf(reason, 256, "CUDA backend not available: No CUDA-capable device found");
+        return 0;
+    }
+    return count > MOST_DEVICES ? MOST_DEVICES : (uint32_t)count;
+}
+
+static int capability(CUdevice id) { return attribute(id, CAPABILITY_MAJOR) * 10 + attribute(id, CAPABILITY_MINOR); }
+
+/* ---- listing ---- */
+
+static uint64_t shared_bytes(CUdevice id) {
+    int most = attribute(id, SHARED_OPT_IN), plain = attribute(id, MAX_SHARED_PER_BLOCK);
+    uint64_t bytes = (uint64_t)(most > plain ? most : plain);
+    bytes -= bytes < KIR_SHARED_RESERVED ? bytes : KIR_SHARED_RESERVED;
+    return bytes > HG_MAX_SHARED_BYTES ? HG_MAX_SHARED_BYTES : bytes;
+}
+
+static uint32_t block_lanes(CUdevice id) {
+    int most = attribute(id, MAX_THREADS_PER_BLOCK);
+    return most > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : most > 0 ? (uint32_t)most : 1;
+}
+
+static void describe(uint32_t index, hg_device_info *info) {
+    CUdevice id;
+    size_t bytes = 0;
+    int version = 0;
+    memset(info, 0, sizeof *info);
+    info->size = sizeof *info;
+    info->device = index;
+    memcpy(info->backend, "cuda", 5);
+    if (CU_CALL(DeviceGet, &id, (int)index) != CUDA_SUCCESS) {
+        snprintf(info->reason, sizeof info->reason, "the driver does not give device %u", (unsigned)index);
+        return;
+    }
+    if (CU_CALL(DeviceGetName, info->name, (int)sizeof info->name - 1, id) != CUDA_SUCCESS) info->name[0] = 0;
+    if (CU_CALL(DeviceTotalMem, &bytes, id) != CUDA_SUCCESS) bytes = 0;
+    if (CU_CALL(DriverGetVersion, &version) != CUDA_SUCCESS) version = 0;
+    int found = capability(id);
+    info->available = found >= OLDEST && nvrtc_load(info->reason);
+    if (found < OLDEST)
+        snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 7.5 is needed", found / 10, found % 10);
+    info->exact = true;
+    info->memory_bytes = info->max_buffer_bytes = bytes;
+    info->compute_units = (uint32_t)attribute(id, MULTIPROCESSORS);
+    info->max_block_lanes = block_lanes(id);
+    info->max_shared_bytes = shared_bytes(id);
+    snprintf(info->capabilities, sizeof info->capabilities, "i8 i16 i64 f64 fma subnormals");
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %d.%d", version / 1000, version % 1000 / 10, found / 10, found % 10);
+}
+
+uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
+    uint32_t count = count_devices(reason);
+    for (uint32_t i = 0; i < count && i < capacity && devices; i++) describe(i, &devices[i]);
+    return count;
+}
+
+/* ---- capabilities ---- */
+
+static void fill_caps(hg_device *d, const char *pretend) {
+    hg_device_caps *caps = &d->caps;
+    kir_caps *kir = &caps->tiers[0].kir;
+    char name[64] = "";
+    size_t bytes = 0;
+    int driver = 0, major = 0, minor = 0;
+    kir->name = "cuda";
+    kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
+    kir->i64 = !hg_pretends(pretend, "no-int64");
+    kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
+    caps->tier_count = 1;
+    caps->tiers[0].name = "device form";
+    caps->tiers[0].device_form = caps->asynchronous = caps->uniforms_in_memory = caps->exact = true;
+    caps->target = (kir_device_target){.addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
+    caps->target.i64 = caps->target.memory64 = caps->target.shared64 = kir->i64;
+    caps->target.atomic64 = caps->target.shared_atomic64 = kir->i64 && !hg_pretends(pretend, "no-atomic64");
+    caps->max_slots = UINT32_MAX;
+    caps->can_import = attribute(d->id, HOST_REGISTER) != 0;
+    caps->tile_kind = LIBRARY_TILES_DEVICE;
+    caps->max_block_lanes = block_lanes(d->id);
+    caps->max_shared_bytes = shared_bytes(d->id);
+    d->max_dynamic_shared = caps->max_shared_bytes + KIR_SHARED_RESERVED;
+    for (int i = 0; i < 3; i++) {
+        caps->max_group[i] = (uint32_t)attribute(d->id, MAX_BLOCK_DIM_X + i);
+        caps->max_groups[i] = (uint32_t)attribute(d->id, MAX_GRID_DIM_X + i);
+        if (caps->max_group[i] > caps->max_block_lanes) caps->max_group[i] = caps->max_block_lanes;
+    }
+    caps->flat_group = caps->max_block_lanes < 256 ? caps->max_block_lanes : 256;
+    caps->arena_bytes = UINT64_C(64) << 20;
+    if (CU_CALL(DeviceTotalMem, &bytes, d->id) == CUDA_SUCCESS) caps->memory_bytes = caps->max_arena_bytes = bytes;
+    if (CU_CALL(DeviceGetName, name, (int)sizeof name - 1, d->id) != CUDA_SUCCESS) name[0] = 0;
+    if (CU_CALL(DriverGetVersion, &driver) != CUDA_SUCCESS) driver = 0;
+    if (nvrtc.Version(&major, &minor) != 0) major = 0;
+    snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %d.%d | %s | sm_%d", driver, major, minor, name, d->architecture);
+}
+
+/* ---- opening ---- */
+
+hg_status cuda_enter(const hg_device *d) {
+    CU_TRY(CtxPushCurrent, d->context);
+    return HG_OK;
+}
+
+void cuda_leave(void) {
+    CUcontext mine;
+    (void)cuda.CtxPopCurrent(&mine);
+}
+
+/* Memory that was given back stays with the process: to get it from the system again takes longer than to launch. */
+static void keep_pool(hg_device *d) {
+    CUmemoryPool pool;
+    uint64_t all = UINT64_MAX;
+    d->pools = attribute(d->id, MEMORY_POOLS) != 0;
+    if (d->pools && CU_CALL(DeviceGetDefaultMemPool, &pool, d->id) == CUDA_SUCCESS) (void)CU_CALL(MemPoolSetAttribute, pool, POOL_RELEASE_THRESHOLD, &all);
+}
+
+static hg_status open_context(hg_device *d) {
+    enum { NON_BLOCKING = 1 };
+    CU_TRY(DevicePrimaryCtxRetain, &d->context, d->id);
+    HG_TRY(cuda_enter(d));
+    hg_status status = cuda_check("cuStreamCreate", CU_CALL(StreamCreate, &d->setup, NON_BLOCKING));
+    if (status == HG_OK) keep_pool(d);
+    cuda_leave();
+    return status;
+}
+
+hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    char reason[256] = "";
+    uint32_t count = count_devices(reason);
+    if (!count || !nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    if (index >= count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    hg_mutex_init(&d->lock);
+    hg_status status = cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
+    if (status == HG_OK) d->architecture = capability(d->id);
+    if (status == HG_OK && d->architecture < OLDEST)
+        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %d.%d is too old: 7.5 is needed", d->architecture / 10, d->architecture % 10);
+    if (status == HG_OK) status = open_context(d);
+    if (status == HG_OK) fill_caps(d, options->pretend);
+    if (status == HG_OK) status = cuda_staging_create(d, &d->staging);
+    if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+    if (status != HG_OK)
+        cuda_device_close(d);
+    else
+        *device = d;
+    return status;
+}
+
+void cuda_device_close(hg_device *d) {
+    if (!d) return;
+    if (d->context && cuda.CtxPushCurrent(d->context) == CUDA_SUCCESS) {
+        cuda_staging_destroy(d->staging);
+        if (d->setup) (void)cuda.StreamDestroy(d->setup);
+        cuda_leave();
+    }
+    if (d->context) (void)cuda.DevicePrimaryCtxRelease(d->id);
+    hg_blob_cache_close(d->cache);
+    hg_mutex_destroy(&d->lock);
+    hg_free(d);
+}
