@@ -18,7 +18,7 @@
 #define gridDim hg_shim.grid_dim
 // `extern __shared__ u64 group_memory[]` in a kernel is this array.
 extern "C" {
-alignas(16) unsigned long long group_memory[32768];
+alignas(16) unsigned long long group_memory[8192];
 }
 
 static inline int __clz(int a) { return a ? __builtin_clz((unsigned)a) : 32; }

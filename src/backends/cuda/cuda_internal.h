@@ -98,6 +98,9 @@ hg_status cuda_copy_out(hg_device *device, CUstream stream, void *host, CUdevice
 /* Bytes that the device reads at *address, until the work submitted before cuda_staging_release is over. */
 hg_status cuda_staging_put(hg_device *device, CUstream stream, const void *bytes, uint64_t size, void **piece, CUdeviceptr *address) HG_NODISCARD;
 hg_status cuda_staging_release(hg_device *device, CUstream stream, void *piece) HG_NODISCARD;
+/* Of a plan: they are kept in a list, and given back together. */
+void cuda_staging_keep(void *piece, void **kept);
+void cuda_staging_drop(void **kept);
 
 /* ---- queue.c ---- */
 hg_status cuda_queue_create(hg_device *device, hg_driver_queue **queue);
@@ -108,8 +111,8 @@ hg_status cuda_event_create(hg_device *device, hg_driver_event **event);
 void cuda_event_destroy(hg_driver_event *event);
 hg_status cuda_event_query(hg_driver_event *event, bool *done);
 hg_status cuda_event_wait(hg_driver_event *event);
-/* Appends a command to a stream, in the device's context. */
-hg_status cuda_enqueue(hg_device *device, CUstream stream, const hg_driver_command *command) HG_NODISCARD;
+/* Appends a command to a stream, in the device's context. kept: of a plan, what its commands need (cuda_staging_keep); NULL: they run once. */
+hg_status cuda_enqueue(hg_device *device, CUstream stream, const hg_driver_command *command, void **kept) HG_NODISCARD;
 
 /* ---- plan.c ---- */
 hg_status cuda_plan_create(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);
@@ -122,6 +125,6 @@ hg_status cuda_submit_graph(hg_driver_queue *queue, CUgraphExec graph, hg_driver
 /* ---- kernel.c ---- */
 hg_status cuda_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel);
 void cuda_kernel_destroy(hg_driver_kernel *kernel);
-hg_status cuda_launch(hg_device *device, CUstream stream, const hg_driver_dispatch *dispatch) HG_NODISCARD;
+hg_status cuda_launch(hg_device *device, CUstream stream, const hg_driver_dispatch *dispatch, void **kept) HG_NODISCARD;
 
 #endif

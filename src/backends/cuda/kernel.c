@@ -188,7 +188,7 @@ static hg_status choose(hg_driver_kernel *k, uint64_t lanes, CUfunction *functio
     return status;
 }
 
-hg_status cuda_launch(hg_device *d, CUstream stream, const hg_driver_dispatch *x) {
+hg_status cuda_launch(hg_device *d, CUstream stream, const hg_driver_dispatch *x, void **kept) {
     hg_driver_kernel *k = x->kernel;
     uint32_t groups[3], group[3];
     uint64_t lanes = (uint64_t)x->group[0] * x->group[1] * x->group[2];
@@ -213,6 +213,7 @@ hg_status cuda_launch(hg_device *d, CUstream stream, const hg_driver_dispatch *x
     hg_status status = cuda_check("cuLaunchKernel",
                                   CU_CALL(LaunchKernel, function, groups[0], groups[1], groups[2], group[0], group[1], group[2],
                                           (unsigned)((x->group_memory + 7) / 8 * 8), stream, k->record == EMIT_RECORD_NONE ? NULL : parameters, NULL));
-    hg_status released = piece ? cuda_staging_release(d, stream, piece) : HG_OK;
+    if (piece && kept) cuda_staging_keep(piece, kept);
+    hg_status released = piece && !kept ? cuda_staging_release(d, stream, piece) : HG_OK;
     return status == HG_OK ? released : status;
 }

@@ -8,13 +8,14 @@ struct hg_driver_plan {
     hg_device *device;
     CUgraph graph;
     CUgraphExec executable;
+    void *kept; /* records that are no parameters */
 };
 
 /* In the device's context. A capture that was begun ends whatever happens. */
 static hg_status capture(hg_driver_plan *p, CUstream stream, const hg_driver_command *commands, uint32_t count) {
     CU_TRY(StreamBeginCapture, stream, CAPTURE_THREAD_LOCAL);
     hg_status status = HG_OK;
-    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = cuda_enqueue(p->device, stream, &commands[i]);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = cuda_enqueue(p->device, stream, &commands[i], &p->kept);
     hg_error kept = *hg_error_record();
     CUresult ended = cuda.StreamEndCapture(stream, &p->graph);
     if (status != HG_OK) {
@@ -62,5 +63,6 @@ void cuda_plan_destroy(hg_driver_plan *p) {
         if (p->graph) (void)cuda.GraphDestroy(p->graph);
         cuda_leave();
     }
+    cuda_staging_drop(&p->kept);
     hg_free(p);
 }

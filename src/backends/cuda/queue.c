@@ -66,7 +66,7 @@ static hg_status copy(hg_device *d, CUstream stream, const hg_range *to, const h
     return status;
 }
 
-hg_status cuda_enqueue(hg_device *d, CUstream stream, const hg_driver_command *c) {
+hg_status cuda_enqueue(hg_device *d, CUstream stream, const hg_driver_command *c, void **kept) {
     switch (c->kind) {
     case HG_CMD_COPY_IN: return c->to.size ? cuda_copy_in(d, stream, c->to.arena->address + c->to.offset, c->host, c->to.size) : HG_OK;
     case HG_CMD_COPY_OUT: return c->from.size ? cuda_copy_out(d, stream, c->host, c->from.arena->address + c->from.offset, c->from.size) : HG_OK;
@@ -74,7 +74,7 @@ hg_status cuda_enqueue(hg_device *d, CUstream stream, const hg_driver_command *c
     case HG_CMD_FILL:
         if (c->to.size) CU_TRY(MemsetD8Async, c->to.arena->address + c->to.offset, c->value, (size_t)c->to.size, stream);
         return HG_OK;
-    case HG_CMD_DISPATCH: return cuda_launch(d, stream, c->dispatch);
+    case HG_CMD_DISPATCH: return cuda_launch(d, stream, c->dispatch, kept);
     case HG_CMD_LAUNCH:
     case HG_CMD_STEP: break;
     }
@@ -111,7 +111,7 @@ hg_status cuda_queue_submit(hg_driver_queue *q, const hg_driver_command *command
                             uint32_t wait_count, hg_driver_event *signal) {
     HG_TRY(cuda_enter(q->device));
     hg_status status = begin(q, waits, wait_count);
-    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = cuda_enqueue(q->device, q->stream, &commands[i]);
+    for (uint32_t i = 0; i < count && status == HG_OK; i++) status = cuda_enqueue(q->device, q->stream, &commands[i], NULL);
     if (status == HG_OK) status = end(q, signal);
     return finish(q, status);
 }

@@ -175,6 +175,20 @@ hg_status cuda_staging_put(hg_device *d, CUstream stream, const void *bytes, uin
     return status;
 }
 
+void cuda_staging_keep(void *piece_of_plan, void **kept) {
+    piece *p = piece_of_plan;
+    p->next = *kept;
+    *kept = p;
+}
+
+void cuda_staging_drop(void **kept) {
+    while (*kept) {
+        piece *p = *kept;
+        *kept = p->next;
+        put_free(p);
+    }
+}
+
 hg_status cuda_staging_release(hg_device *d, CUstream stream, void *p) {
     (void)d;
     hg_status status = cuda_check("cuLaunchHostFunc", CU_CALL(LaunchHostFunc, stream, put_free, p));
