@@ -115,6 +115,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         d->prepared = true;
     }
     hg_window_rewind(d);
+    if (!d->one_window) hg_window_cut(d); /* whether all of it is one is known from here on */
     if (compiles_late(d)) HG_TRY(prepare_window(d));
     hg_dispatch_watch(d, launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0);
     queue->faults[record].taken = d->code->layout.fault_slot >= 0;

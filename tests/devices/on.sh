@@ -1,6 +1,6 @@
 #!/bin/sh
 # on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own. DEVICE is pocl,
-# lavapipe or swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names). In the arguments @ stands for the backend's
+# lavapipe, swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names) or fake_cuda (tests/fake_cuda, in HG_BUILD_DIR). In the arguments @ stands for the backend's
 # name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
 set -u
 device=$1
@@ -26,6 +26,12 @@ case $device in
         driver=$(first "${HG_TEST_SWIFTSHADER:-/usr/lib/chromium/vk_swiftshader_icd.json}")
         package=chromium
         export VK_DRIVER_FILES="$driver" VK_ICD_FILENAMES="$driver" ;;
+    fake_cuda)
+        backend=cuda
+        driver=$(first "${HG_BUILD_DIR:-build/release}/tests/fake_cuda/libcuda.so.1")
+        package=clang-14
+        folder=$(dirname "${driver:-.}")
+        export LD_LIBRARY_PATH="$folder" HOLOGRAM_NVRTC="$folder/libnvrtc.so.13" ;;
     *) echo "unknown device $device" >&2; exit 2 ;;
 esac
 if [ -z "$driver" ]; then

@@ -22,7 +22,16 @@ typedef struct CUmemPoolHandle_st *CUmemoryPool;
 #define CU_FUNCTION(name, symbol, parameters) __attribute__((visibility("default"))) CUresult fake_##name parameters __asm__(symbol);
 #include "backends/cuda/symbols.def"
 
-enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, NOT_READY = 600, INVALID_HANDLE = 400, NOT_FOUND = 500 };
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NO_DEVICE = 100,
+    INVALID_CONTEXT = 201,
+    NOT_READY = 600,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500
+};
 
 /* ---- what lives ---- */
 
@@ -70,8 +79,9 @@ CUresult fake_GetErrorName(CUresult error, const char **name) {
     static const struct {
         CUresult error;
         const char *name;
-    } NAMES[] = {{1, "CUDA_ERROR_INVALID_VALUE"},   {2, "CUDA_ERROR_OUT_OF_MEMORY"},    {100, "CUDA_ERROR_NO_DEVICE"}, {201, "CUDA_ERROR_INVALID_CONTEXT"},
-                 {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {999, "CUDA_ERROR_UNKNOWN"}};
+    } NAMES[] = {{1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},    {100, "CUDA_ERROR_NO_DEVICE"},
+                 {201, "CUDA_ERROR_INVALID_CONTEXT"}, {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                 {999, "CUDA_ERROR_UNKNOWN"}};
     *name = NULL;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (NAMES[i].error == error) *name = NAMES[i].name;
@@ -254,7 +264,8 @@ static void run(op *o) {
     case OP_FILL: memset(o->to, o->value, o->size); break;
     case OP_CALL: o->call(o->user); break;
     case OP_KERNEL:
-        if (!shim_run(o->code, o->groups, o->group, o->shared, NULL, o->record)) fprintf(stderr, "fake CUDA: a group that cannot run\n"), abort();
+        if (!shim_run(o->code, o->groups, o->group, o->shared, NULL, o->record))
+            fprintf(stderr, "fake CUDA: a group that cannot run\n"), abort();
         break;
     case OP_FREE:
         depth++;
@@ -355,7 +366,9 @@ CUresult fake_StreamSynchronize(CUstream s) {
 CUresult fake_LaunchHostFunc(CUstream stream, void (*function)(void *user), void *user) {
     return add(stream, &(op){.kind = OP_CALL, .call = function, .user = user});
 }
-CUresult fake_MemFreeAsync(CUdeviceptr memory, CUstream stream) { return add(stream, &(op){.kind = OP_FREE, .to = (void *)(uintptr_t)memory}); }
+CUresult fake_MemFreeAsync(CUdeviceptr memory, CUstream stream) {
+    return add(stream, &(op){.kind = OP_FREE, .to = (void *)(uintptr_t)memory});
+}
 CUresult fake_MemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, CUstream stream) {
     return add(stream, &(op){.kind = OP_FILL, .to = (void *)(uintptr_t)to, .value = value, .size = size});
 }
@@ -364,8 +377,12 @@ static CUresult copy(void *to, const void *from, size_t size, CUstream stream) {
     if (a < b + size && b < a + size) return INVALID_VALUE; /* not defined: a test finds it so */
     return add(stream, &(op){.kind = OP_COPY, .to = to, .from = from, .size = size});
 }
-CUresult fake_MemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream stream) { return copy((void *)(uintptr_t)to, from, size, stream); }
-CUresult fake_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream stream) { return copy(to, (void *)(uintptr_t)from, size, stream); }
+CUresult fake_MemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream stream) {
+    return copy((void *)(uintptr_t)to, from, size, stream);
+}
+CUresult fake_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream stream) {
+    return copy(to, (void *)(uintptr_t)from, size, stream);
+}
 CUresult fake_MemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
     return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size, stream);
 }
@@ -460,11 +477,12 @@ CUresult fake_FuncSetAttribute(CUfunction function, int attribute, int value) {
     (void)function;
     return attribute == 8 && value <= SHIM_MOST_SHARED ? OK : INVALID_VALUE;
 }
-CUresult fake_LaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                           CUstream stream, void **parameters, void **extra) {
+CUresult fake_LaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                           unsigned shared, CUstream stream, void **parameters, void **extra) {
     const shim_code *code = &((CUmodule)function)->code;
     (void)extra;
-    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || !bx || !by || !bz || bz > 64 || (uint64_t)bx * by * bz > SHIM_MOST_LANES) return INVALID_VALUE;
+    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || !bx || !by || !bz || bz > 64 || (uint64_t)bx * by * bz > SHIM_MOST_LANES)
+        return INVALID_VALUE;
     if (shared > SHIM_MOST_SHARED) return INVALID_VALUE;
     op o = {.kind = OP_KERNEL, .code = code, .groups = {gx, gy, gz}, .group = {bx, by, bz}, .shared = shared, .size = code->record_bytes};
     if (code->record_bytes) o.record = code->record_by_pointer ? (uint8_t *)*(CUdeviceptr *)parameters[0] : parameters[0];

@@ -10,12 +10,13 @@ typedef struct _nvrtcProgram {
     char *text, *code;
     size_t code_bytes;
     char log[700];
-} *nvrtcProgram;
+} * nvrtcProgram;
 
 EXPORT int nvrtcVersion(int *major, int *minor);
 EXPORT int nvrtcGetNumSupportedArchs(int *count);
 EXPORT int nvrtcGetSupportedArchs(int *architectures);
-EXPORT int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers, const char *const *texts, const char *const *names);
+EXPORT int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers, const char *const *texts,
+                              const char *const *names);
 EXPORT int nvrtcDestroyProgram(nvrtcProgram *program);
 EXPORT int nvrtcCompileProgram(nvrtcProgram program, int count, const char *const *options);
 EXPORT int nvrtcGetProgramLogSize(nvrtcProgram program, size_t *size);
@@ -40,7 +41,8 @@ int nvrtcGetSupportedArchs(int *architectures) {
     return 0;
 }
 
-int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers, const char *const *texts, const char *const *names) {
+int nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name, int headers, const char *const *texts,
+                       const char *const *names) {
     (void)name, (void)headers, (void)texts, (void)names;
     nvrtcProgram p = calloc(1, sizeof *p);
     if (p) p->text = strdup(text);
@@ -68,7 +70,9 @@ static bool read_kernel(const char *text, char name[96], shim_record *record) {
     memcpy(name, at, length);
     name[length] = 0;
     at += length;
-    *record = strncmp(at, "(const __grid_constant__ ", 25) == 0 ? SHIM_RECORD_VALUE : strncmp(at, "()", 2) == 0 ? SHIM_RECORD_NONE : SHIM_RECORD_POINTER;
+    *record = strncmp(at, "(const __grid_constant__ ", 25) == 0 ? SHIM_RECORD_VALUE
+              : strncmp(at, "()", 2) == 0                       ? SHIM_RECORD_NONE
+                                                                : SHIM_RECORD_POINTER;
     return true;
 }
 

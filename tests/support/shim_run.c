@@ -24,9 +24,12 @@ typedef struct shim_state {
 /* ---- compiling ---- */
 
 void shim_print_facts(char *out, size_t size, const char *name, shim_record record, bool has_barriers) {
-    int used = snprintf(out, size, "\nextern \"C\" {\nextern const int hg_shim_has_barriers;\nconst int hg_shim_has_barriers = %d;\nextern const int hg_shim_by_pointer;\nconst int hg_shim_by_pointer = %d;\n",
+    int used = snprintf(out, size,
+                        "\nextern \"C\" {\nextern const int hg_shim_has_barriers;\nconst int hg_shim_has_barriers = %d;\nextern const int "
+                        "hg_shim_by_pointer;\nconst int hg_shim_by_pointer = %d;\n",
                         has_barriers, record == SHIM_RECORD_POINTER);
-    used += snprintf(out + used, size - (size_t)used, "extern const unsigned long hg_shim_record_bytes;\nconst unsigned long hg_shim_record_bytes = ");
+    used += snprintf(out + used, size - (size_t)used,
+                     "extern const unsigned long hg_shim_record_bytes;\nconst unsigned long hg_shim_record_bytes = ");
     if (record == SHIM_RECORD_NONE)
         snprintf(out + used, size - (size_t)used, "0;\n}\n");
     else
@@ -34,7 +37,9 @@ void shim_print_facts(char *out, size_t size, const char *name, shim_record reco
 }
 
 void shim_print_entry(char *out, size_t size, const char *name, shim_record record) {
-    int used = snprintf(out, size, "extern \"C\" void hg_shim_lane(void *const *slots, const void *record) {\n    (void)slots, (void)record;\n    %s(", name);
+    int used = snprintf(out, size,
+                        "extern \"C\" void hg_shim_lane(void *const *slots, const void *record) {\n    (void)slots, (void)record;\n    %s(",
+                        name);
     if (record == SHIM_RECORD_VALUE) used += snprintf(out + used, size - (size_t)used, "*(const %s_record *)record", name);
     if (record == SHIM_RECORD_POINTER) used += snprintf(out + used, size - (size_t)used, "(const %s_record *)record", name);
     snprintf(out + used, size - (size_t)used, ");\n}\n");
@@ -47,13 +52,15 @@ static bool write_source(const char *path, const char *text, const char *entry) 
     return ok;
 }
 
-bool shim_compile(const char *text, const char *entry, const char *options, const char *source, const char *library, char *message, size_t size) {
+bool shim_compile(const char *text, const char *entry, const char *options, const char *source, const char *library, char *message,
+                  size_t size) {
     char command[2048], log[512];
     snprintf(log, sizeof log, "%s.log", library);
-    snprintf(command, sizeof command,
-             "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wno-unknown-attributes "
-             "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
-             HG_SOURCE_DIR, options, source, library, log);
+    snprintf(
+        command, sizeof command,
+        "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wno-unknown-attributes "
+        "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
+        HG_SOURCE_DIR, options, source, library, log);
     message[0] = 0;
     bool ok = write_source(source, text, entry) && system(command) == 0;
     FILE *f = ok ? NULL : fopen(log, "r");
@@ -139,9 +146,9 @@ static void run_fibers(uint32_t lanes) {
     }
 }
 
-static void run_group(uint32_t lanes) {
+static void run_group(uint32_t lanes, uint64_t group_memory) {
     shim_state *state = world.code->state;
-    memset(state->group_memory, 0xA5, SHIM_MOST_SHARED); /* group memory holds anything at first */
+    memset(state->group_memory, 0xA5, (size_t)group_memory); /* it holds anything at first */
     if (world.code->has_barriers) {
         run_fibers(lanes);
         return;
@@ -154,12 +161,13 @@ static void run_group(uint32_t lanes) {
 
 static bool has_stacks(void) {
     if (world.stacks) return true;
-    void *stacks = mmap(NULL, (size_t)SHIM_MOST_LANES * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *stacks = mmap(NULL, (size_t)SHIM_MOST_LANES * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                        -1, 0);
     world.stacks = stacks == MAP_FAILED ? NULL : stacks;
     return world.stacks != NULL;
 }
 
-static void run_groups(const shim_code *code, const uint32_t groups[3], const uint32_t group[3]) {
+static void run_groups(const shim_code *code, const uint32_t groups[3], const uint32_t group[3], uint64_t group_memory) {
     static unsigned long long own_memory[SHIM_MOST_SHARED / 8];
     shim_state *state = code->state;
     uint32_t lanes = group[0] * group[1] * group[2];
@@ -172,7 +180,7 @@ static void run_groups(const shim_code *code, const uint32_t groups[3], const ui
         for (uint32_t y = 0; y < groups[1]; y++)
             for (uint32_t x = 0; x < groups[0]; x++) {
                 state->block = (shim_id){x, y, z};
-                run_group(lanes);
+                run_group(lanes, group_memory);
             }
 }
 
@@ -184,7 +192,7 @@ bool shim_run(const shim_code *code, const uint32_t groups[3], const uint32_t gr
     world.code = code;
     world.slots = slots;
     world.record = record;
-    if (ok) run_groups(code, groups, group);
+    if (ok) run_groups(code, groups, group, group_memory);
     (void)pthread_mutex_unlock(&lock);
     return ok;
 }

@@ -26,7 +26,8 @@ void shim_print_facts(char *out, size_t size, const char *name, shim_record reco
 void shim_print_entry(char *out, size_t size, const char *name, shim_record record);
 
 /* Compiles a text with its entry; options: more of the compiler's, "" or "-include shim_cuda.h". False: message has the compiler's words. */
-bool shim_compile(const char *text, const char *entry, const char *options, const char *source, const char *library, char *message, size_t size);
+bool shim_compile(const char *text, const char *entry, const char *options, const char *source, const char *library, char *message,
+                  size_t size);
 bool shim_open(const char *library, shim_code *code, char *message, size_t size);
 void shim_close(shim_code *code);
 /* False: a group is too large, or there is no memory for fibers. */

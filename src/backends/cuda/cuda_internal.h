@@ -24,7 +24,13 @@ typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct _nvrtcProgram *nvrtcProgram;
 
-enum { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701 };
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
+    CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_NOT_READY = 600,
+    CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701
+};
 
 /* ---- symbols.c ---- */
 typedef struct cuda_symbols {
@@ -49,7 +55,8 @@ bool nvrtc_load(char reason[256]);
 extern const hg_vendor cuda_vendor;
 hg_status cuda_check(const char *call, CUresult error) HG_NODISCARD;
 static inline CUresult cuda_asked(const char *call) { return cuda_before_call ? cuda_before_call(call) : CUDA_SUCCESS; }
-#define CU_CALL(name, ...) HG_BLOCK_VALUE(CUresult cu_said = cuda_asked("cu" #name); cu_said == CUDA_SUCCESS ? cuda.name(__VA_ARGS__) : cu_said;)
+#define CU_CALL(name, ...) \
+    HG_BLOCK_VALUE(CUresult cu_said = cuda_asked("cu" #name); cu_said == CUDA_SUCCESS ? cuda.name(__VA_ARGS__) : cu_said;)
 #define CU_TRY(name, ...) HG_TRY(cuda_check("cu" #name, CU_CALL(name, __VA_ARGS__)))
 
 /* ---- device.c ---- */
@@ -96,7 +103,8 @@ void cuda_staging_destroy(cuda_staging *staging);
 hg_status cuda_copy_in(hg_device *device, CUstream stream, CUdeviceptr to, const void *host, uint64_t size) HG_NODISCARD;
 hg_status cuda_copy_out(hg_device *device, CUstream stream, void *host, CUdeviceptr from, uint64_t size) HG_NODISCARD;
 /* Bytes that the device reads at *address, until the work submitted before cuda_staging_release is over. */
-hg_status cuda_staging_put(hg_device *device, CUstream stream, const void *bytes, uint64_t size, void **piece, CUdeviceptr *address) HG_NODISCARD;
+hg_status cuda_staging_put(hg_device *device, CUstream stream, const void *bytes, uint64_t size, void **piece,
+                           CUdeviceptr *address) HG_NODISCARD;
 hg_status cuda_staging_release(hg_device *device, CUstream stream, void *piece) HG_NODISCARD;
 /* Of a plan: they are kept in a list, and given back together. */
 void cuda_staging_keep(void *piece, void **kept);

@@ -21,9 +21,13 @@ enum {
 };
 enum { OLDEST = 75, POOL_RELEASE_THRESHOLD = 4 };
 
-static int attribute(CUdevice id, int what) {
+/* The first question to a device that failed stays in *status (NULL: nobody wants to know), and the answers are 0. */
+static int attribute(CUdevice id, int what, hg_status *status) {
     int value = 0;
-    return CU_CALL(DeviceGetAttribute, &value, what, id) == CUDA_SUCCESS ? value : 0;
+    CUresult error = CU_CALL(DeviceGetAttribute, &value, what, id);
+    if (error == CUDA_SUCCESS) return value;
+    if (status && *status == HG_OK) *status = cuda_check("cuDeviceGetAttribute", error);
+    return 0;
 }
 
 static uint32_t count_devices(char reason[256]) {
@@ -36,19 +40,21 @@ static uint32_t count_devices(char reason[256]) {
     return count > MOST_DEVICES ? MOST_DEVICES : (uint32_t)count;
 }
 
-static int capability(CUdevice id) { return attribute(id, CAPABILITY_MAJOR) * 10 + attribute(id, CAPABILITY_MINOR); }
+static int capability(CUdevice id, hg_status *status) {
+    return attribute(id, CAPABILITY_MAJOR, status) * 10 + attribute(id, CAPABILITY_MINOR, status);
+}
 
 /* ---- listing ---- */
 
-static uint64_t shared_bytes(CUdevice id) {
-    int most = attribute(id, SHARED_OPT_IN), plain = attribute(id, MAX_SHARED_PER_BLOCK);
+static uint64_t shared_bytes(CUdevice id, hg_status *status) {
+    int most = attribute(id, SHARED_OPT_IN, status), plain = attribute(id, MAX_SHARED_PER_BLOCK, status);
     uint64_t bytes = (uint64_t)(most > plain ? most : plain);
     bytes -= bytes < KIR_SHARED_RESERVED ? bytes : KIR_SHARED_RESERVED;
     return bytes > HG_MAX_SHARED_BYTES ? HG_MAX_SHARED_BYTES : bytes;
 }
 
-static uint32_t block_lanes(CUdevice id) {
-    int most = attribute(id, MAX_THREADS_PER_BLOCK);
+static uint32_t block_lanes(CUdevice id, hg_status *status) {
+    int most = attribute(id, MAX_THREADS_PER_BLOCK, status);
     return most > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : most > 0 ? (uint32_t)most : 1;
 }
 
@@ -67,17 +73,18 @@ static void describe(uint32_t index, hg_device_info *info) {
     if (CU_CALL(DeviceGetName, info->name, (int)sizeof info->name - 1, id) != CUDA_SUCCESS) info->name[0] = 0;
     if (CU_CALL(DeviceTotalMem, &bytes, id) != CUDA_SUCCESS) bytes = 0;
     if (CU_CALL(DriverGetVersion, &version) != CUDA_SUCCESS) version = 0;
-    int found = capability(id);
+    int found = capability(id, NULL);
     info->available = found >= OLDEST && nvrtc_load(info->reason);
     if (found < OLDEST)
         snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 7.5 is needed", found / 10, found % 10);
     info->exact = true;
     info->memory_bytes = info->max_buffer_bytes = bytes;
-    info->compute_units = (uint32_t)attribute(id, MULTIPROCESSORS);
-    info->max_block_lanes = block_lanes(id);
-    info->max_shared_bytes = shared_bytes(id);
+    info->compute_units = (uint32_t)attribute(id, MULTIPROCESSORS, NULL);
+    info->max_block_lanes = block_lanes(id, NULL);
+    info->max_shared_bytes = shared_bytes(id, NULL);
     snprintf(info->capabilities, sizeof info->capabilities, "i8 i16 i64 f64 fma subnormals");
-    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %d.%d", version / 1000, version % 1000 / 10, found / 10, found % 10);
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %d.%d", version / 1000, version % 1000 / 10, found / 10,
+             found % 10);
 }
 
 uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
@@ -88,12 +95,13 @@ uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[
 
 /* ---- capabilities ---- */
 
-static void fill_caps(hg_device *d, const char *pretend) {
+static hg_status fill_caps(hg_device *d, const char *pretend) {
     hg_device_caps *caps = &d->caps;
     kir_caps *kir = &caps->tiers[0].kir;
     char name[64] = "";
     size_t bytes = 0;
     int driver = 0, major = 0, minor = 0;
+    hg_status status = HG_OK;
     kir->name = "cuda";
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
@@ -105,23 +113,26 @@ static void fill_caps(hg_device *d, const char *pretend) {
     caps->target.i64 = caps->target.memory64 = caps->target.shared64 = kir->i64;
     caps->target.atomic64 = caps->target.shared_atomic64 = kir->i64 && !hg_pretends(pretend, "no-atomic64");
     caps->max_slots = UINT32_MAX;
-    caps->can_import = attribute(d->id, HOST_REGISTER) != 0;
+    caps->can_import = attribute(d->id, HOST_REGISTER, &status) != 0;
     caps->tile_kind = LIBRARY_TILES_DEVICE;
-    caps->max_block_lanes = block_lanes(d->id);
-    caps->max_shared_bytes = shared_bytes(d->id);
+    caps->max_block_lanes = block_lanes(d->id, &status);
+    caps->max_shared_bytes = shared_bytes(d->id, &status);
     d->max_dynamic_shared = caps->max_shared_bytes + KIR_SHARED_RESERVED;
     for (int i = 0; i < 3; i++) {
-        caps->max_group[i] = (uint32_t)attribute(d->id, MAX_BLOCK_DIM_X + i);
-        caps->max_groups[i] = (uint32_t)attribute(d->id, MAX_GRID_DIM_X + i);
+        caps->max_group[i] = (uint32_t)attribute(d->id, MAX_BLOCK_DIM_X + i, &status);
+        caps->max_groups[i] = (uint32_t)attribute(d->id, MAX_GRID_DIM_X + i, &status);
         if (caps->max_group[i] > caps->max_block_lanes) caps->max_group[i] = caps->max_block_lanes;
     }
     caps->flat_group = caps->max_block_lanes < 256 ? caps->max_block_lanes : 256;
     caps->arena_bytes = UINT64_C(64) << 20;
-    if (CU_CALL(DeviceTotalMem, &bytes, d->id) == CUDA_SUCCESS) caps->memory_bytes = caps->max_arena_bytes = bytes;
-    if (CU_CALL(DeviceGetName, name, (int)sizeof name - 1, d->id) != CUDA_SUCCESS) name[0] = 0;
-    if (CU_CALL(DriverGetVersion, &driver) != CUDA_SUCCESS) driver = 0;
+    HG_TRY(status);
+    CU_TRY(DeviceTotalMem, &bytes, d->id);
+    CU_TRY(DeviceGetName, name, (int)sizeof name - 1, d->id);
+    CU_TRY(DriverGetVersion, &driver);
+    caps->memory_bytes = caps->max_arena_bytes = bytes;
     if (nvrtc.Version(&major, &minor) != 0) major = 0;
     snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %d.%d | %s | sm_%d", driver, major, minor, name, d->architecture);
+    return HG_OK;
 }
 
 /* ---- opening ---- */
@@ -140,8 +151,9 @@ void cuda_leave(void) {
 static void keep_pool(hg_device *d) {
     CUmemoryPool pool;
     uint64_t all = UINT64_MAX;
-    d->pools = attribute(d->id, MEMORY_POOLS) != 0;
-    if (d->pools && CU_CALL(DeviceGetDefaultMemPool, &pool, d->id) == CUDA_SUCCESS) (void)CU_CALL(MemPoolSetAttribute, pool, POOL_RELEASE_THRESHOLD, &all);
+    d->pools = attribute(d->id, MEMORY_POOLS, NULL) != 0;
+    if (d->pools && CU_CALL(DeviceGetDefaultMemPool, &pool, d->id) == CUDA_SUCCESS)
+        (void)CU_CALL(MemPoolSetAttribute, pool, POOL_RELEASE_THRESHOLD, &all);
 }
 
 static hg_status open_context(hg_device *d) {
@@ -158,16 +170,18 @@ hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_
     char reason[256] = "";
     uint32_t count = count_devices(reason);
     if (!count || !nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
-    if (index >= count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
+    if (index >= count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     hg_mutex_init(&d->lock);
     hg_status status = cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
-    if (status == HG_OK) d->architecture = capability(d->id);
+    if (status == HG_OK) d->architecture = capability(d->id, &status);
     if (status == HG_OK && d->architecture < OLDEST)
-        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %d.%d is too old: 7.5 is needed", d->architecture / 10, d->architecture % 10);
+        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %d.%d is too old: 7.5 is needed", d->architecture / 10,
+                         d->architecture % 10);
     if (status == HG_OK) status = open_context(d);
-    if (status == HG_OK) fill_caps(d, options->pretend);
+    if (status == HG_OK) status = fill_caps(d, options->pretend);
     if (status == HG_OK) status = cuda_staging_create(d, &d->staging);
     if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
     if (status != HG_OK)

@@ -41,7 +41,8 @@ static hg_status refused(const hg_driver_kernel *k, nvrtcProgram program, int er
 /* The newest architecture that NVRTC knows and the device has. *exact: it is the device's own. */
 static int pick_architecture(const hg_device *d, bool *exact) {
     int known[128], count = 0, best = 0;
-    if (nvrtc.GetNumSupportedArchs(&count) != 0 || count < 1 || count > (int)HG_COUNT_OF(known) || nvrtc.GetSupportedArchs(known) != 0) count = 0;
+    if (nvrtc.GetNumSupportedArchs(&count) != 0 || count < 1 || count > (int)HG_COUNT_OF(known) || nvrtc.GetSupportedArchs(known) != 0)
+        count = 0;
     for (int i = 0; i < count; i++)
         if (known[i] <= d->architecture && known[i] > best) best = known[i];
     *exact = best == d->architecture;
@@ -210,9 +211,9 @@ hg_status cuda_launch(hg_device *d, CUstream stream, const hg_driver_dispatch *x
         HG_TRY(cuda_staging_put(d, stream, x->record, x->record_bytes, &piece, &address));
         parameters[0] = &address;
     }
-    hg_status status = cuda_check("cuLaunchKernel",
-                                  CU_CALL(LaunchKernel, function, groups[0], groups[1], groups[2], group[0], group[1], group[2],
-                                          (unsigned)((x->group_memory + 7) / 8 * 8), stream, k->record == EMIT_RECORD_NONE ? NULL : parameters, NULL));
+    hg_status status = cuda_check("cuLaunchKernel", CU_CALL(LaunchKernel, function, groups[0], groups[1], groups[2], group[0], group[1],
+                                                            group[2], (unsigned)((x->group_memory + 7) / 8 * 8), stream,
+                                                            k->record == EMIT_RECORD_NONE ? NULL : parameters, NULL));
     if (piece && kept) cuda_staging_keep(piece, kept);
     hg_status released = piece && !kept ? cuda_staging_release(d, stream, piece) : HG_OK;
     return status == HG_OK ? released : status;

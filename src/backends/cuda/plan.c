@@ -52,7 +52,8 @@ hg_status cuda_plan_create(hg_device *d, const hg_driver_command *commands, uint
     return status;
 }
 
-hg_status cuda_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits, uint32_t wait_count, hg_driver_event *signal) {
+hg_status cuda_plan_launch(hg_driver_queue *q, hg_driver_plan *p, hg_driver_event *const *waits, uint32_t wait_count,
+                           hg_driver_event *signal) {
     return cuda_submit_graph(q, p->executable, waits, wait_count, signal);
 }
 

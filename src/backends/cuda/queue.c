@@ -69,7 +69,8 @@ static hg_status copy(hg_device *d, CUstream stream, const hg_range *to, const h
 hg_status cuda_enqueue(hg_device *d, CUstream stream, const hg_driver_command *c, void **kept) {
     switch (c->kind) {
     case HG_CMD_COPY_IN: return c->to.size ? cuda_copy_in(d, stream, c->to.arena->address + c->to.offset, c->host, c->to.size) : HG_OK;
-    case HG_CMD_COPY_OUT: return c->from.size ? cuda_copy_out(d, stream, c->host, c->from.arena->address + c->from.offset, c->from.size) : HG_OK;
+    case HG_CMD_COPY_OUT:
+        return c->from.size ? cuda_copy_out(d, stream, c->host, c->from.arena->address + c->from.offset, c->from.size) : HG_OK;
     case HG_CMD_COPY: return c->to.size ? copy(d, stream, &c->to, &c->from) : HG_OK;
     case HG_CMD_FILL:
         if (c->to.size) CU_TRY(MemsetD8Async, c->to.arena->address + c->to.offset, c->value, (size_t)c->to.size, stream);
@@ -116,7 +117,8 @@ hg_status cuda_queue_submit(hg_driver_queue *q, const hg_driver_command *command
     return finish(q, status);
 }
 
-hg_status cuda_submit_graph(hg_driver_queue *q, CUgraphExec graph, hg_driver_event *const *waits, uint32_t wait_count, hg_driver_event *signal) {
+hg_status cuda_submit_graph(hg_driver_queue *q, CUgraphExec graph, hg_driver_event *const *waits, uint32_t wait_count,
+                            hg_driver_event *signal) {
     HG_TRY(cuda_enter(q->device));
     hg_status status = begin(q, waits, wait_count);
     if (status == HG_OK) status = cuda_check("cuGraphLaunch", CU_CALL(GraphLaunch, graph, q->stream));

@@ -28,8 +28,8 @@ static void load(void) {
         snprintf(missing, sizeof missing, NO_DEVICE " (%s): install NVIDIA's driver", said);
         return;
     }
-#define CU_FUNCTION(name, symbol, parameters)                            \
-    if (!hg_library_function(library, symbol, (void *)&cuda.name))       \
+#define CU_FUNCTION(name, symbol, parameters)                      \
+    if (!hg_library_function(library, symbol, (void *)&cuda.name)) \
         snprintf(missing, sizeof missing, FAILED ": the driver has no %s: one of CUDA 12 or later is needed", symbol);
 #include "backends/cuda/symbols.def"
     if (missing[0]) return;
@@ -38,7 +38,8 @@ static void load(void) {
     if (error == CUDA_ERROR_NO_DEVICE)
         snprintf(missing, sizeof missing, NO_DEVICE);
     else if (error != CUDA_SUCCESS)
-        snprintf(missing, sizeof missing, FAILED ": cuInit: %s (%d)", cuda.GetErrorName(error, &name) == CUDA_SUCCESS && name ? name : "error", error);
+        snprintf(missing, sizeof missing, FAILED ": cuInit: %s (%d)",
+                 cuda.GetErrorName(error, &name) == CUDA_SUCCESS && name ? name : "error", error);
 }
 
 bool cuda_load(char reason[256]) {
@@ -72,6 +73,7 @@ static hg_library *find_nvrtc(char *said, size_t size) {
     uint32_t count = list_places(places);
     const char *own = getenv("HOLOGRAM_NVRTC");
     hg_library *library = own && *own ? NULL : hg_library_open(RTC_NAMES, HG_COUNT_OF(RTC_NAMES), said, size);
+    if (own && *own) count = 1; /* what the user names, or none */
     for (uint32_t i = 0; i < count && !library; i++) {
         const char *name = places[i];
         library = hg_library_open(&name, 1, said, size);
@@ -83,7 +85,8 @@ static void load_nvrtc(void) {
     char said[128] = "";
     hg_library *library = find_nvrtc(said, sizeof said);
     if (!library) {
-        snprintf(rtc_missing, sizeof rtc_missing, "NVRTC, which compiles kernels, is not found (%s): install the CUDA toolkit's libnvrtc.so.13 or .12", said);
+        snprintf(rtc_missing, sizeof rtc_missing,
+                 "NVRTC, which compiles kernels, is not found (%s): install the CUDA toolkit's libnvrtc.so.13 or .12", said);
         return;
     }
 #define RTC_FUNCTION(name, symbol, parameters)                      \
@@ -111,8 +114,10 @@ hg_status cuda_check(const char *call, CUresult error) {
     if (error == CUDA_SUCCESS) return HG_OK;
     snprintf(number, sizeof number, "error %d", error);
     if (cuda.GetErrorName(error, &name) != CUDA_SUCCESS || !name) name = number;
-    if (error == CUDA_ERROR_OUT_OF_MEMORY) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s: %s)", call, name);
+    if (error == CUDA_ERROR_OUT_OF_MEMORY)
+        return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s: %s)", call, name);
     if (is_lost(error))
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: the device was lost (%s: %s): what its memory held is gone; create a new backend", call, name);
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "cuda: the device was lost (%s: %s): what its memory held is gone; create a new backend", call, name);
     return hg_fail(HG_ERROR_EXECUTION_FAILED, "cuda: %s: %s", call, name);
 }
