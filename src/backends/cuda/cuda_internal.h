@@ -44,7 +44,7 @@ typedef struct nvrtc_symbols {
 /* The functions, once loaded. Tests replace entries. */
 extern cuda_symbols cuda;
 extern nvrtc_symbols nvrtc;
-/* Tests set it to make calls fail: what it returns instead of 0 is the call's error, and the call is not made. Calls that give something back
+/* Tests set it to make calls fail: what it returns instead of 0 is the call's error, and the call is not made. Calls that free something
  * are not asked for: they cannot fail in a way that matters. */
 extern CUresult (*cuda_before_call)(const char *call);
 
@@ -106,7 +106,7 @@ hg_status cuda_copy_out(hg_device *device, CUstream stream, void *host, CUdevice
 hg_status cuda_staging_put(hg_device *device, CUstream stream, const void *bytes, uint64_t size, void **piece,
                            CUdeviceptr *address) HG_NODISCARD;
 hg_status cuda_staging_release(hg_device *device, CUstream stream, void *piece) HG_NODISCARD;
-/* Of a plan: they are kept in a list, and given back together. */
+/* Of a plan: they are kept in a list, and freed together. */
 void cuda_staging_keep(void *piece, void **kept);
 void cuda_staging_drop(void **kept);
 

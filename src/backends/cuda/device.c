@@ -147,7 +147,7 @@ void cuda_leave(void) {
     (void)cuda.CtxPopCurrent(&mine);
 }
 
-/* Memory that was given back stays with the process: to get it from the system again takes longer than to launch. */
+/* Memory that was freed stays with the process: to get it from the system again takes longer than to launch. */
 static void keep_pool(hg_device *d) {
     CUmemoryPool pool;
     uint64_t all = UINT64_MAX;

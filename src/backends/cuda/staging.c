@@ -17,7 +17,7 @@ typedef struct piece {
 
 struct cuda_staging {
     hg_mutex lock;
-    piece *free, *made; /* made: all, also those that a lost device never gave back */
+    piece *free, *made; /* made: all, also those that a lost device never freed */
     uint64_t bytes;     /* of all pieces */
 };
 
@@ -92,7 +92,7 @@ static bool is_full(cuda_staging *s) {
     return full;
 }
 
-/* A free one; a new one; or, where there are many, the first that the stream gives back. */
+/* A free one; a new one; or, where there are many, the first that the stream frees. */
 static hg_status get_piece(hg_device *d, CUstream stream, uint64_t size, piece **out) {
     uint64_t capacity = size > 65536 ? PIECE_BYTES : 65536;
     *out = take_free(d->staging, size);

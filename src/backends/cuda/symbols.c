@@ -1,8 +1,8 @@
 /* The CUDA driver's library and NVRTC, opened when first needed, and the driver's errors.
  * Must not know: devices, memory, kernels. */
 #include "backends/cuda/cuda_internal.h"
+#include "base/host.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 cuda_symbols cuda;
@@ -56,7 +56,8 @@ enum { MOST_PLACES = 8, PLACE_BYTES = 512 };
  * HOLOGRAM_NVIDIA (the folder `nvidia` of site-packages). */
 static uint32_t list_places(char places[MOST_PLACES][PLACE_BYTES]) {
     uint32_t count = 0;
-    const char *own = getenv("HOLOGRAM_NVRTC"), *toolkit = getenv("CUDA_PATH"), *wheels = getenv("HOLOGRAM_NVIDIA");
+    const char *own = hg_host_variable("HOLOGRAM_NVRTC"), *toolkit = hg_host_variable("CUDA_PATH"),
+               *wheels = hg_host_variable("HOLOGRAM_NVIDIA");
     if (own && *own) snprintf(places[count++], PLACE_BYTES, "%s", own);
     if (toolkit && *toolkit) snprintf(places[count++], PLACE_BYTES, "%s/lib64/libnvrtc.so", toolkit);
     if (wheels && *wheels) {
@@ -71,7 +72,7 @@ static hg_library *find_nvrtc(char *said, size_t size) {
     static const char *const RTC_NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
     char places[MOST_PLACES][PLACE_BYTES];
     uint32_t count = list_places(places);
-    const char *own = getenv("HOLOGRAM_NVRTC");
+    const char *own = hg_host_variable("HOLOGRAM_NVRTC");
     hg_library *library = own && *own ? NULL : hg_library_open(RTC_NAMES, HG_COUNT_OF(RTC_NAMES), said, size);
     if (own && *own) count = 1; /* what the user names, or none */
     for (uint32_t i = 0; i < count && !library; i++) {

@@ -120,6 +120,12 @@ static hg_status run_plan(device_fixture *d, uint32_t fields, bool check) {
         if (status == HG_OK) status = d->driver->event_wait(d->event);
         for (uint32_t i = 0; i < LANES && check && status == HG_OK; i++) CHECK_U64(out[i], 1000 + i);
     }
+    if (status != HG_OK) { /* a wait may be what failed: nothing may run on in what is freed now */
+        hg_error kept = *hg_error_record();
+        d->driver->queue_destroy(d->queue);
+        d->queue = NULL;
+        *hg_error_record() = kept;
+    }
     if (plan) d->driver->plan_destroy(plan);
     if (dispatch.kernel) d->driver->kernel_destroy(dispatch.kernel);
     if (a) d->driver->arena_free(d->device, a);
