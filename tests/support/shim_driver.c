@@ -267,7 +267,7 @@ static hg_status event_wait(hg_driver_event *event) {
                                                  .device_open = open_##language, \
                                                  .device_close = device_close,   \
                                                  .device_caps = device_caps,     \
-                                                 .arena_alloc = arena_alloc,     \
+                                                 .arena_alloc = arena_alloc, .arena_alloc_visible = arena_alloc,     \
                                                  .arena_free = arena_free,       \
                                                  .arena_map = arena_map,         \
                                                  .arena_unmap = arena_unmap,     \
