@@ -115,6 +115,7 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
 static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain, uint8_t i) {
     const plan_link *link = &chain->links[i];
     bool bytes = hg_type_size_bytes((hg_type)link->type) == 1;
+    if (b->caps->max_operations) return plan_is_long(link->fn); /* a compiler that refuses long kernels */
     return b->caps->joins_steps && (bytes || ((head->collective->loads || i < chain->front) && plan_is_long(link->fn)));
 }
 

@@ -261,25 +261,26 @@ static hg_status event_wait(hg_driver_event *event) {
     return HG_OK;
 }
 
-#define DRIVER(language)                                                         \
-    const hg_driver hg_driver_shim_##language = {.name = "shim-" #language,      \
-                                                 .enumerate = enumerate,         \
-                                                 .device_open = open_##language, \
-                                                 .device_close = device_close,   \
-                                                 .device_caps = device_caps,     \
-                                                 .arena_alloc = arena_alloc, .arena_alloc_visible = arena_alloc,     \
-                                                 .arena_free = arena_free,       \
-                                                 .arena_map = arena_map,         \
-                                                 .arena_unmap = arena_unmap,     \
-                                                 .arena_address = arena_address, \
-                                                 .queue_create = queue_create,   \
-                                                 .queue_destroy = queue_destroy, \
-                                                 .queue_submit = queue_submit,   \
-                                                 .event_create = event_create,   \
-                                                 .event_destroy = event_destroy, \
-                                                 .event_query = event_query,     \
-                                                 .event_wait = event_wait,       \
-                                                 .code_create = code_create,     \
+#define DRIVER(language)                                                             \
+    const hg_driver hg_driver_shim_##language = {.name = "shim-" #language,          \
+                                                 .enumerate = enumerate,             \
+                                                 .device_open = open_##language,     \
+                                                 .device_close = device_close,       \
+                                                 .device_caps = device_caps,         \
+                                                 .arena_alloc = arena_alloc,         \
+                                                 .arena_alloc_visible = arena_alloc, \
+                                                 .arena_free = arena_free,           \
+                                                 .arena_map = arena_map,             \
+                                                 .arena_unmap = arena_unmap,         \
+                                                 .arena_address = arena_address,     \
+                                                 .queue_create = queue_create,       \
+                                                 .queue_destroy = queue_destroy,     \
+                                                 .queue_submit = queue_submit,       \
+                                                 .event_create = event_create,       \
+                                                 .event_destroy = event_destroy,     \
+                                                 .event_query = event_query,         \
+                                                 .event_wait = event_wait,           \
+                                                 .code_create = code_create,         \
                                                  .kernel_destroy = kernel_destroy}
 DRIVER(cuda);
 DRIVER(hip);

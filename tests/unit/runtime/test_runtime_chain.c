@@ -435,7 +435,8 @@ static void test_head(chain_test *t, const head_case *c) {
         if (i) CHECK_MESSAGE(memcmp(alone, fused, sizeof alone) == 0, "%s: other bits in launch %d", c->text, i);
     }
     uint64_t front_before = t->in_front, behind_before = t->behind;
-    uint8_t apart = t->b->caps->joins_steps ? c->apart : 0, behind = (uint8_t)(c->behind - apart);
+    const hg_device_caps *caps = t->b->caps; /* a compiler that refuses long kernels gets tanh alone */
+    uint8_t apart = caps->joins_steps ? c->apart : caps->max_operations && c->behind == 2 ? 1 : 0, behind = (uint8_t)(c->behind - apart);
     uint64_t joined = 0u + c->in_front + behind + (c->own ? 2 : 0) + (apart == 2 ? 2 : 0);
     CHECK_U64(count_joined(t, binding), joined);
     CHECK_MESSAGE(t->in_front == front_before + (c->in_front != 0) && t->behind == behind_before + (behind != 0),
