@@ -18,7 +18,7 @@ library *library_open(const char *backend, const char *level, const char *preten
         config.device_id = config.device_id * 10 + (uint32_t)(*c - '0');
     snprintf(config.cpu_level, sizeof config.cpu_level, "%s", level);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
-    config.timeout_ms = 20000;
+    config.timeout_ms = 60000; /* compilers of devices may be slow, and two tests run at a time */
     const char *jit = getenv("HOLOGRAM_JIT");
     if (jit && *jit) snprintf(config.jit, sizeof config.jit, "%s", jit);
     library *l = calloc(1, sizeof *l);
