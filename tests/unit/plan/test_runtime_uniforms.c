@@ -240,6 +240,11 @@ static bool may_be_cut(const hg_executable *e) {
     return false;
 }
 
+/* How the host submits depends on how long a lane took. A machine that is busy must not look like a slow device. */
+static void pretend_fast(const hg_executable *e) {
+    for (uint32_t i = 0; i < e->kernel_count; i++) hg_atomic_store(&e->kernels[i].code->lane_ps, 1, HG_RELAXED);
+}
+
 static void count_fetches(const program_case *pc, hg_backend *b) {
     hg_program *program = program_of(pc);
     hg_params *params = hg_params_create();
@@ -265,6 +270,7 @@ static void count_fetches(const program_case *pc, hg_backend *b) {
         real_submit = kept->queue_submit;
         counting.queue_submit = counting_submit;
         b->driver = &counting;
+        if (round) pretend_fast(e);
         CHECK_OK(hg_binding_launch(binding));
         b->driver = kept;
         CHECK_MESSAGE(fetches == pc->fetches, "%s: the host copied values out %d times, expected %d", pc->name, fetches, pc->fetches);
