@@ -277,9 +277,9 @@ int command_bench(int argc, char **argv) {
         {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL}, {"--seed", &o.seed, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count != 1)
-        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (cli_memory_begin(&c, o.launch.max_memory) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
+    if (!cli_one_program(&c))
+        ;
+    else if (cli_memory_begin(&c, o.launch.max_memory) && cli_load(&c, cli_file(&c)) && cli_verify(&c)) {
         if (c.circuit.program)
             cli_usage(&c, "'%s' is a circuit: bench runs programs with parameters", c.file);
         else

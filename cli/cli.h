@@ -91,7 +91,8 @@ void cli_join(cli *c,
               cli *one); /* reports what happened to one file: at once as text, with c's in JSON; frees one, c gets the worse status */
 
 /* load.c */
-bool cli_load(cli *c, const char *path);         /* program from a file or "-", by name or first bytes */
+const char *cli_file(const cli *c);      /* the first argument; NULL: none, so that --kernel names the program */
+bool cli_load(cli *c, const char *path); /* program from a file or "-", by name or first bytes; NULL: the named kernel of --kernel */
 bool cli_load_circuit(cli *c, const char *text); /* program from the text of a circuit */
 bool cli_verify(cli *c);
 /* Standard input is read once. False after reporting that `reader` is the second one to want it; another path than - and raw:- is none. */
@@ -104,7 +105,9 @@ void cli_explain_program(cli *c);
 hg_assemble_options cli_assembling(cli *c);
 
 /* program.c: what commands on one file share */
-bool cli_one_file(cli *c);                                                  /* its argument */
+/* Its argument, which may lack where --kernel names a kernel. */
+bool cli_one_file(cli *c);
+bool cli_one_program(cli *c);
 void cli_write(cli *c, const char *path, const void *bytes, size_t length); /* path NULL or "-": standard output, at the end */
 
 /* commands */

@@ -151,12 +151,12 @@ int command_debug(int argc, char **argv) {
     cli_launch o = {0};
     const cli_option options[] = {CLI_LAUNCH_OPTIONS(o)};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count != 1)
-        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (strcmp(c.arguments.data[0], "-") == 0)
+    if (!cli_one_program(&c))
+        ;
+    else if (c.arguments.count && strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input has the commands: the program comes from a file");
     else if (!cli_take_input(&c, "-", "the commands", "the commands") || !cli_memory_begin(&c, o.max_memory) ||
-             !cli_load(&c, c.arguments.data[0]) || !cli_verify(&c))
+             !cli_load(&c, cli_file(&c)) || !cli_verify(&c))
         ;
     else if (c.circuit.program)
         cli_usage(&c, "a circuit has no instructions to stop at");

@@ -195,13 +195,17 @@ int command_emit(int argc, char **argv) {
             list_targets(&c);
         return cli_finish(&c);
     }
+    if (!c.arguments.count && kernel) { /* a name: no program has several kernels here */
+        c.kernel = kernel;
+        kernel = NULL;
+    }
     if (!cli_one_file(&c)) return cli_finish(&c);
     if (!out) out = output;
     if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);
     if (!read_passes(&c, print_after, &report)) return cli_finish(&c);
     if (print_after || report.time) o.watch.passes = &watch;
-    if (may_write(&c, &o, out) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
+    if (may_write(&c, &o, out) && cli_load(&c, cli_file(&c)) && cli_verify(&c)) {
         hg_text text = {0};
         if (hg_emit_watched(c.program, o.target->name, &o.options, &o.watch, &text) != HG_OK)
             cli_last_error(&c);

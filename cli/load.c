@@ -43,7 +43,20 @@ bool cli_take_input(cli *c, const char *path, const char *reader, const char *wh
     return true;
 }
 
+/* --kernel NAME without a file. */
+static bool load_named_kernel(cli *c) {
+    c->file = c->kernel;
+    if (c->defines.count || c->program_name) {
+        cli_usage(c, "%s is for texts of .atlas, --kernel without a file is a named kernel", c->defines.count ? "--define" : "--program");
+        return false;
+    }
+    return !fails(c, hg_kernel_by_name(c->kernel, &c->program), hg_diagnostics_errors(c->diagnostics));
+}
+
+const char *cli_file(const cli *c) { return c->arguments.count ? c->arguments.data[0] : NULL; }
+
 bool cli_load(cli *c, const char *path) {
+    if (!path) return load_named_kernel(c);
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
     c->file = from_input ? "<stdin>" : path;

@@ -137,6 +137,6 @@ int command_opt(int argc, char **argv) {
             list_passes(&c);
         return cli_finish(&c);
     }
-    if (cli_one_file(&c) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) optimise(&c, &o);
+    if (cli_one_file(&c) && cli_load(&c, cli_file(&c)) && cli_verify(&c)) optimise(&c, &o);
     return cli_finish(&c);
 }

@@ -3,11 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
-bool cli_one_file(cli *c) {
-    if (c->arguments.count == 1) return true;
-    cli_usage(c, "expects one FILE, got %llu", (unsigned long long)c->arguments.count);
+static bool one_argument(cli *c, const char *what) {
+    if (c->arguments.count == 1 || (c->arguments.count == 0 && c->kernel)) return true;
+    cli_usage(c, "expects one %s, got %llu", what, (unsigned long long)c->arguments.count);
     return false;
 }
+bool cli_one_file(cli *c) { return one_argument(c, "FILE"); }
+bool cli_one_program(cli *c) { return one_argument(c, "PROGRAM"); }
 
 /* To -o FILE, else to standard output with everything else of the command. */
 void cli_write(cli *c, const char *path, const void *bytes, size_t length) {
@@ -29,7 +31,7 @@ int command_asm(int argc, char **argv) {
         cli_usage(&c, "--json needs -o FILE");
     else if (to_output && isatty(STDOUT_FILENO))
         cli_usage(&c, "a container is not for a terminal: use -o FILE");
-    else if (cli_load(&c, c.arguments.data[0]) && cli_verify(&c)) {
+    else if (cli_load(&c, cli_file(&c)) && cli_verify(&c)) {
         uint8_t *bytes = NULL;
         size_t length = 0;
         if (hg_program_encode(c.program, debug ? HG_PROGRAM_DEBUG : 0, &bytes, &length) != HG_OK)
@@ -46,7 +48,7 @@ int command_disasm(int argc, char **argv) {
     const char *out = NULL;
     const cli_option options[] = {{"-o", &out, NULL}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options)) || !cli_one_file(&c)) return cli_finish(&c);
-    if (cli_load(&c, c.arguments.data[0])) {
+    if (cli_load(&c, cli_file(&c))) {
         char *text = NULL;
         size_t length = 0;
         if (hg_program_print(c.program, &text, &length) != HG_OK)

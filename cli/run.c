@@ -49,11 +49,11 @@ int command_run(int argc, char **argv) {
     c.circuit_options.canonicalise = canonicalise ? HG_CANONICALISE_SOUND : HG_CANONICALISE_OFF;
     c.circuit_options.variants = variants;
     c.circuit_options.type = type;
-    if (c.arguments.count + (expression != NULL) != 1)
+    if (c.arguments.count + (expression != NULL) != 1 && (c.arguments.count || expression || !c.kernel))
         cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu", (unsigned long long)c.arguments.count + (expression != NULL));
     else if (json_to_output(&c) || !cli_memory_begin(&c, o.max_memory))
         ;
-    else if (!(expression ? cli_load_circuit(&c, expression) : cli_load(&c, c.arguments.data[0])) || !cli_verify(&c))
+    else if (!(expression ? cli_load_circuit(&c, expression) : cli_load(&c, cli_file(&c))) || !cli_verify(&c))
         ;
     else if (c.circuit.program)
         cli_run_circuit(&c, &o);

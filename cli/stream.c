@@ -391,12 +391,12 @@ int command_stream(int argc, char **argv) {
         {"--backend", &backend, NULL}, {"--device", &number, NULL}, {"--profile", &profile, NULL}, {"--max-memory", &max_memory, NULL}};
     signal(SIGPIPE, SIG_IGN); /* a closed reader is EPIPE at the write */
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count != 1)
-        cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (strcmp(c.arguments.data[0], "-") == 0)
+    if (!cli_one_program(&c))
+        ;
+    else if (c.arguments.count && strcmp(c.arguments.data[0], "-") == 0)
         cli_usage(&c, "standard input is the stream: name the program's file");
     else if (cli_size(&c, "--pool", pool, PTRDIFF_MAX / 2, &s.pool_bytes) && cli_number(&c, "--device", number, UINT32_MAX, &device) &&
-             cli_memory_begin(&c, max_memory) && cli_load(&c, c.arguments.data[0]) && cli_verify(&c) && begin(&s) && bind_scalars(&s) &&
+             cli_memory_begin(&c, max_memory) && cli_load(&c, cli_file(&c)) && cli_verify(&c) && begin(&s) && bind_scalars(&s) &&
              choose(&s, in, out) && cut_pool(&s) && fill_state(&s))
         execute(&s, backend, device, profile, &steps);
     release(&s);

@@ -62,6 +62,19 @@ HG_API hg_status hg_program_print(const hg_program *program, char **text, size_t
 /** Checks everything that can be known before running, with the signature of the .param lines. Thread-safe. */
 HG_API hg_status hg_program_verify(const hg_program *program, hg_diagnostics *diagnostics) HG_NODISCARD;
 
+/**
+ * A named kernel: a program of the library that makes the elements of an array from those of others, for every backend. They are called
+ * atlas_add_f32 … atlas_fill_f32 (hg_kernel_name lists them, the command `hologram kernels` too). Parameters: a, b,
+ * c (in) and the last array (out) with n elements each, of atlas_memcpy n bytes; of atlas_fill_f32 the scalar `value` in place of inputs.
+ * @return HG_OK and a verified program that the caller releases; HG_ERROR_INVALID_ARGUMENT for any other name; HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe.
+ */
+HG_API hg_status hg_kernel_by_name(const char *name, hg_program **program) HG_NODISCARD;
+/** Name of the i-th named kernel; NULL when there is none. Static. Thread-safe. */
+HG_API const char *hg_kernel_name(uint32_t index);
+/** What it does in a line: "c = a + b"; NULL when there is none. Static. Thread-safe. */
+HG_API const char *hg_kernel_about(uint32_t index);
+
 /** One more owner. Thread-safe. Returns program. */
 HG_API hg_program *hg_program_retain(hg_program *program);
 /** One owner less; the last frees it. NULL is allowed. Thread-safe. */

@@ -6,5 +6,6 @@
 #define LIBRARY(id, text, ...) extern const char library_text_##text[];
 #include "library/library.def"
 #undef LIBRARY
+extern const char library_text_kernels[];
 
 #endif

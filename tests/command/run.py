@@ -1304,6 +1304,32 @@ def kernels():
     expect(run("verify", "-", stdin=b'{"version":"1.0",\n "kernel":[1,]}'), 1, r"<stdin>:2:14: error\[S02\]: expected a value, got '\]'\n", what="no JSON")
 
 
+# ---- named kernels
+
+def named_kernels():
+    names = [line.split()[0] for line in run("kernels").out.strip().split("\n")]
+    check(len(names) == 21 and "atlas_add_f32" in names and "atlas_memcpy" in names, f"hologram kernels: {names}")
+    check([row["name"] for row in json.loads(run("kernels", "--json").out)["outputs"]] == names, "hologram kernels --json")
+    add = ["--kernel", "atlas_add_f32", "--set", "a=1,2", "--set", "b=3,4"]
+    expect(run("run", *add), 0, out="c f32[2] = 4.0 6.0\n", what="run --kernel")
+    expect(run("run", "--kernel", "atlas_fill_f32", "--set", "value=2", "--set", "n=3"), 0, out="c f32[3] = 2.0 2.0 2.0\n", what="a kernel without inputs")
+    expect(run("run", *add[:4]), 2, r"atlas_add_f32: error\[P0\d\]: .*'b'", what="a kernel without its second array")
+    expect(run("run", "--kernel", "atlas_add_f23"), 2, r"no kernel is called 'atlas_add_f23'; did you mean 'atlas_add_f32'\?", what="a kernel that is none")
+    expect(run("run", *add, "--program", "x"), 2, "--program is for texts of .atlas", what="--kernel with --program")
+    expect(run("run", "--kernel", "atlas_div_i32", "--set", "a=1,2", "--set", "b=1,0"), 1, r"fault\[F02\]: .*division by zero\n.*lane 1 ", what="a kernel's fault")
+    expect(run("emit", "--kernel", "atlas_exp_f32", "--target", "hip"), 0, what="emit --kernel")
+    expect(run("disasm", "--kernel", "atlas_mad_f32"), 0, what="disasm --kernel")
+    for command in ("debug", "stream", "bench", "opt", "verify"):
+        check("panic" not in run(command, "--kernel", "atlas_add_f32").err, f"{command} --kernel")
+    done = run("kernels", "-o", "texts", "--target", "cuda,msl,opencl")
+    expect(done, 0, out="21 kernels: texts/*.cu\n21 kernels: texts/*.metal\n21 kernels: texts/*.cl\n", what="kernels -o")
+    check(sorted(os.listdir("texts")) == sorted(f"{n}.{s}" for n in names for s in ("cu", "metal", "cl")), "files of kernels -o")
+    expect(run("kernels", "-o", "texts", "--target", "cuda,,msl"), 2, "--target expects names .* got ''", what="kernels --target with an empty name")
+    expect(run("kernels", "--target", "cuda"), 2, "--target needs -o DIR", what="kernels --target without -o")
+    expect(run("kernels", "-o", "no/such/folder"), 1, "cannot make the folder 'no/such/folder'", what="kernels -o into nowhere")
+    expect(run("kernels", "x"), 2, "expects no argument, got 'x'", what="kernels with an argument")
+
+
 # ---- circuits that run
 
 def circuit_runs():
@@ -1394,7 +1420,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:
