@@ -152,6 +152,7 @@ static void list_targets(cli *c) {
         hg_json_add_text(&json, "name", row->name);
         hg_json_add_text(&json, "suffix", row->suffix);
         hg_json_add_bool(&json, "binary", row->binary);
+        hg_json_add_bool(&json, "foreign", row->foreign);
         hg_json_add_text(&json, "form", FORMS[row->form]);
         add_caps(&json, row);
         hg_json_add_text(&json, "about", row->about);

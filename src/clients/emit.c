@@ -229,7 +229,7 @@ static hg_status print_device_kernel(const emit_job *o, const hg_program *progra
 static hg_status print_kernels(const emit_job *o, const hg_program *program, const hg_plan *plan, const emit_kernels *list, hg_text *out) {
     hg_text about = {0};
     hg_status status = HG_OK;
-    if (o->target->binary && list->count > 1 && o->kernel == HG_NONE)
+    if ((o->target->binary || o->target->foreign) && list->count > 1 && o->kernel == HG_NONE)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the program has %llu kernels, a module holds one: choose it with %skernel 0 … %llu",
                        (unsigned long long)list->count, o->dashes, (unsigned long long)list->count - 1);
     if (o->kernel != HG_NONE && o->kernel >= list->count)
@@ -396,7 +396,7 @@ hg_status hg_program_emit(const hg_program *program, const char *target, const h
 /* ---- the targets there are ---- */
 
 const hg_emit_target *hg_emit_target_get(size_t index) {
-    enum { TEXT, BINARY }; /* emitters.def */
+    enum { TEXT, BINARY, FOREIGN }; /* emitters.def */
     static const hg_emit_target TARGETS[] = {
 #define EMITTER(name, suffix, output, form, caps, print, about) \
     {sizeof(hg_emit_target), name, suffix, about, caps, (output) == BINARY, {0}},

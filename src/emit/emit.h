@@ -89,6 +89,7 @@ typedef struct emitter emitter;
 struct emitter {
     const char *name, *suffix; /* of the target; of a file with its output, without the dot */
     bool binary;
+    bool foreign;     /* text of a compiler that is not ours */
     uint8_t form;     /* emit_form */
     const char *caps; /* names of capability sets, with blanks between them; the first is the default */
     hg_status (*print)(const emitter *row, const emit_input *in, hg_text *out);

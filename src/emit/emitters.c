@@ -1,5 +1,6 @@
 /* The table of emitters (emitters.def) and how each is called. Must not know: devices, options of commands. */
 #include "emit/c_dialect.h"
+#include "emit/nvrtc.h"
 #include "vector/vector.h"
 #include <string.h>
 
@@ -71,10 +72,41 @@ static hg_status print_spirv_text(const emitter *row, const emit_input *in, hg_t
     return status;
 }
 
-enum { TEXT, BINARY }; /* emitters.def */
+/* PTX for the oldest devices that the library runs on, which every later one takes. */
+enum { OLDEST_ARCHITECTURE = 75 };
+
+static hg_status compile_ptx(const kir_module *kernel, const hg_text *source, const char *about, hg_text *out) {
+    char reason[256], name[96];
+    hg_bytes ptx = {0};
+    if (!emit_nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    emit_kernel_name(kernel, name);
+    const emit_nvrtc_request request = {.text = source->data, .name = name, .architecture = emit_nvrtc_architecture(OLDEST_ARCHITECTURE)};
+    if (!request.architecture)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "NVRTC knows no architecture up to sm_%d", (int)OLDEST_ARCHITECTURE);
+    hg_status status = emit_nvrtc_compile(&request, NULL, &ptx);
+    if (status == HG_OK) {
+        hg_text_addf(out, "/* Written by hologram through NVRTC %u.%u: PTX for compute capability 7.5 and later.\n%s */\n",
+                     (unsigned)(emit_nvrtc_version() / 1000), (unsigned)(emit_nvrtc_version() % 1000 / 10), about);
+        hg_text_addf(out, "%s", (const char *)ptx.data);
+    }
+    hg_bytes_free(&ptx);
+    return status;
+}
+
+static hg_status print_ptx(const emitter *row, const emit_input *in, hg_text *out) {
+    (void)row;
+    hg_text source = {0};
+    hg_status status = emit_device_c(&emit_cuda_dialect, in->kernels[0], in->layout, "", &source);
+    if (status == HG_OK) status = compile_ptx(in->kernels[0], &source, in->about, out);
+    hg_text_free(&source);
+    return status;
+}
+
+enum { TEXT, BINARY, FOREIGN }; /* emitters.def */
 static const emitter EMITTERS[] = {
-#define EMITTER(name, suffix, output, form, caps, print, about) {name, suffix, (output) == BINARY, EMIT_##form, caps, print, NULL, about},
-#define DIALECT(name, suffix, caps, about) {#name, suffix, false, EMIT_DEVICE, caps, print_dialect, &emit_##name##_dialect, about},
+#define EMITTER(name, suffix, output, form, caps, print, about) \
+    {name, suffix, (output) == BINARY, (output) == FOREIGN, EMIT_##form, caps, print, NULL, about},
+#define DIALECT(name, suffix, caps, about) {#name, suffix, false, false, EMIT_DEVICE, caps, print_dialect, &emit_##name##_dialect, about},
 #include "emit/emitters.def"
 };
 
@@ -86,4 +118,4 @@ const emitter *emitter_find(const char *name) {
     return NULL;
 }
 
-bool emitter_by_address(const emitter *row) { return row->dialect && row->dialect->device->by_address; }
+bool emitter_by_address(const emitter *row) { return row->foreign || (row->dialect && row->dialect->device->by_address); }

@@ -1304,6 +1304,35 @@ def kernels():
     expect(run("verify", "-", stdin=b'{"version":"1.0",\n "kernel":[1,]}'), 1, r"<stdin>:2:14: error\[S02\]: expected a value, got '\]'\n", what="no JSON")
 
 
+# ---- PTX
+
+def ptx():
+    made = run("emit", program("axpy"), "--target", "ptx")
+    without = dict(os.environ, HOLOGRAM_NVRTC="/nowhere/libnvrtc.so")
+    expect(run("emit", program("axpy"), "--target", "ptx", env=without), 3, r"NVRTC, which compiles kernels, is not found \(.*/nowhere/libnvrtc.so.*\): install", what="PTX without NVRTC")
+    expect(run("emit", program("axpy"), "--target", "ptx", "--descriptors"), 2, r"target ptx finds memory by addresses alone", what="PTX without addresses")
+    if "NVRTC, which compiles kernels, is not found" in made.err:
+        skip("no NVRTC: PTX is not made")
+        return
+    ptxas, architectures = "/usr/local/cuda/bin/ptxas", []
+    if os.path.exists(ptxas):
+        listed = subprocess.run(["/usr/local/cuda/bin/nvcc", "--list-gpu-code"], capture_output=True, text=True).stdout.split()
+        architectures = [a for a in ("sm_75", "sm_80", "sm_90") if a in listed] + listed[-1:]
+    else:
+        skip("no ptxas: PTX is not assembled")
+    for name in sorted(os.listdir(PROGRAMS)):
+        for options in (("--proven",), ("--large",)):
+            if not name.endswith(".atlas"):
+                continue
+            text = run("emit", os.path.join(PROGRAMS, name), "--target", "ptx", "--kernel", "0", *options, "-o", "kernel.ptx", limit=300)
+            expect(text, 0, out="", what=f"PTX of {name} {options}")
+            text = open("kernel.ptx").read()
+            check(text.startswith("/* Written by hologram through NVRTC ") and re.search(r"\n\.target sm_75\b", text) and ".visible .entry" in text and "fma.rn.ftz" not in text, f"PTX of {name}")
+            for architecture in architectures if options == ("--proven",) else architectures[-1:]:
+                built = subprocess.run([ptxas, "-arch=" + architecture, "-o", "/dev/null", "kernel.ptx"], capture_output=True, text=True)
+                check(built.returncode == 0, f"ptxas of {name} for {architecture}: {built.stderr[:500]}")
+
+
 # ---- named kernels
 
 def named_kernels():
@@ -1420,7 +1449,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, circuits, circuit_runs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:

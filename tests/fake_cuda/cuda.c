@@ -1,5 +1,5 @@
 /* The CUDA driver's functions without a GPU (README.md). A stream is a thread with a list of operations, so that work goes on while its caller does.
- * Settings, read by cuInit: FAKE_CUDA_INIT an error that it returns, FAKE_CUDA_DEVICES how many there are, FAKE_CUDA_CAPABILITY theirs (90), FAKE_CUDA_MEMORY bytes of each. */
+ * Settings, read by cuInit: FAKE_CUDA_INIT an error that it returns, FAKE_CUDA_DEVICES how many there are, FAKE_CUDA_CAPABILITY theirs (90), FAKE_CUDA_MEMORY bytes of each, FAKE_CUDA_OLD_PTX: it reads no PTX. */
 #include "support/shim_run.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -436,14 +436,36 @@ CUresult fake_EventSynchronize(CUevent e) {
 
 /* ---- modules: a shared library behind its size (nvrtc.c) ---- */
 
+static int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+
+/* The code in PTX of tests/fake_cuda/nvrtc.c. NULL: it is for a newer device. */
+static char *read_ptx(const char *text) {
+    const char *target = strstr(text, ".target sm_"), *code = target ? strstr(target, "//") : NULL;
+    if (!code || atoi(target + 11) > capability) return NULL;
+    code += 2;
+    char *bytes = malloc(strlen(code) / 2 + 1);
+    for (size_t i = 0; bytes && code[2 * i]; i++) bytes[i] = (char)(digit(code[2 * i]) << 4 | digit(code[2 * i + 1]));
+    return bytes;
+}
+
+static CUresult load_code(CUmodule *module, const char *image);
 CUresult fake_ModuleLoadData(CUmodule *module, const void *image) {
     IN_CONTEXT;
+    if (strncmp(image, "// fake", 7) != 0) return load_code(module, image);
+    if (getenv("FAKE_CUDA_OLD_PTX")) return 222; /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */
+    char *bytes = read_ptx(image);
+    CUresult error = bytes ? load_code(module, bytes) : 209; /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+    free(bytes);
+    return error;
+}
+
+static CUresult load_code(CUmodule *module, const char *image) {
     char path[] = "/tmp/hologram-fake-cuda-XXXXXX", message[256];
     size_t size;
     memcpy(&size, image, sizeof size);
     int file = mkstemp(path);
     CUmodule m = calloc(1, sizeof *m);
-    bool ok = file >= 0 && m && write(file, (const char *)image + sizeof size, size - sizeof size) == (ssize_t)(size - sizeof size);
+    bool ok = file >= 0 && m && write(file, image + sizeof size, size - sizeof size) == (ssize_t)(size - sizeof size);
     if (file >= 0) (void)close(file);
     ok = ok && shim_open(path, &m->code, message, sizeof message);
     (void)unlink(path);

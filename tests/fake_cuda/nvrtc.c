@@ -1,4 +1,5 @@
-/* NVRTC's functions over clang++ (README.md). Code is the shared library's bytes. */
+/* NVRTC's functions over clang++ (README.md). Machine code is the shared library's bytes, PTX the same as hexadecimal text behind a head with the
+ * architecture. FAKE_NVRTC_NEWEST: the newest architecture that it knows (90). */
 #include "support/shim_run.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,16 @@
 
 #define EXPORT __attribute__((visibility("default")))
 typedef struct _nvrtcProgram {
-    char *text, *code;
+    char *text, *code, *ptx;
     size_t code_bytes;
+    int architecture;
     char log[700];
 } * nvrtcProgram;
+
+/* How often it has compiled. */
+EXPORT int fake_nvrtc_compilations(void);
+static int compilations;
+int fake_nvrtc_compilations(void) { return compilations; }
 
 EXPORT int nvrtcVersion(int *major, int *minor);
 EXPORT int nvrtcGetNumSupportedArchs(int *count);
@@ -31,13 +38,16 @@ int nvrtcVersion(int *major, int *minor) {
     *minor = 0;
     return 0;
 }
+static const int KNOWN[] = {75, 80, 90};
 int nvrtcGetNumSupportedArchs(int *count) {
-    *count = 3;
+    const char *newest = getenv("FAKE_NVRTC_NEWEST");
+    for (*count = 0; *count < 3 && KNOWN[*count] <= (newest ? atoi(newest) : 90);) ++*count;
     return 0;
 }
 int nvrtcGetSupportedArchs(int *architectures) {
-    static const int KNOWN[] = {75, 80, 90};
-    memcpy(architectures, KNOWN, sizeof KNOWN);
+    int count;
+    (void)nvrtcGetNumSupportedArchs(&count);
+    memcpy(architectures, KNOWN, (size_t)count * sizeof *KNOWN);
     return 0;
 }
 
@@ -54,6 +64,7 @@ int nvrtcDestroyProgram(nvrtcProgram *program) {
     nvrtcProgram p = *program;
     free(p->text);
     free(p->code);
+    free(p->ptx);
     free(p);
     *program = NULL;
     return 0;
@@ -106,6 +117,20 @@ static int compile_in(nvrtcProgram p, const char *folder) {
     return ok ? 0 : 6;
 }
 
+/* A text with the architecture and the code. */
+static bool print_ptx(nvrtcProgram p) {
+    static const char DIGITS[] = "0123456789abcdef";
+    p->ptx = malloc(64 + 2 * p->code_bytes + 1);
+    if (!p->ptx) return false;
+    char *at = p->ptx + sprintf(p->ptx, "// fake\n.version 8.0\n.target sm_%d\n//", p->architecture);
+    for (size_t i = 0; i < p->code_bytes; i++) {
+        *at++ = DIGITS[(unsigned char)p->code[i] >> 4];
+        *at++ = DIGITS[p->code[i] & 15];
+    }
+    *at = 0;
+    return true;
+}
+
 /* The options that the library promises must be there. */
 int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
     static const char *const WANTED[] = {"-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"};
@@ -117,10 +142,13 @@ int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
         snprintf(p->log, sizeof p->log, "option %s is missing", WANTED[i]);
         return 5;
     }
+    for (int k = 0; k < count; k++) /* -arch=sm_90, -arch=compute_90 */
+        if (strncmp(options[k], "-arch=", 6) == 0) p->architecture = atoi(strchr(options[k], '_') + 1);
     if (!mkdtemp(folder)) return 1;
+    compilations++;
     int error = compile_in(p, folder);
     (void)rmdir(folder);
-    return error;
+    return error ? error : print_ptx(p) ? 0 : 1;
 }
 
 int nvrtcGetProgramLogSize(nvrtcProgram p, size_t *size) {
@@ -139,5 +167,11 @@ int nvrtcGetCUBIN(nvrtcProgram p, char *code) {
     memcpy(code, p->code, p->code_bytes);
     return 0;
 }
-int nvrtcGetPTXSize(nvrtcProgram p, size_t *size) { return nvrtcGetCUBINSize(p, size); }
-int nvrtcGetPTX(nvrtcProgram p, char *text) { return nvrtcGetCUBIN(p, text); }
+int nvrtcGetPTXSize(nvrtcProgram p, size_t *size) {
+    *size = strlen(p->ptx) + 1;
+    return 0;
+}
+int nvrtcGetPTX(nvrtcProgram p, char *text) {
+    strcpy(text, p->ptx);
+    return 0;
+}

@@ -1,4 +1,4 @@
-/* What the files of the CUDA backend share. symbols.c: the driver's library, NVRTC and their errors; device.c: devices and what they can do;
+/* What the files of the CUDA backend share. symbols.c: the driver's library and its errors; device.c: devices and what they can do;
  * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs; driver.c: the table.
  * No header of NVIDIA's is needed: the few declarations are here and in symbols.def.
  * Must not know: programs of the library, handles, how kernels are made. */
@@ -22,12 +22,12 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
-typedef struct _nvrtcProgram *nvrtcProgram;
 
 enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_OUT_OF_MEMORY = 2,
     CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701
 };
@@ -37,21 +37,14 @@ typedef struct cuda_symbols {
 #define CU_FUNCTION(name, symbol, parameters) CUresult(*name) parameters;
 #include "backends/cuda/symbols.def"
 } cuda_symbols;
-typedef struct nvrtc_symbols {
-#define RTC_FUNCTION(name, symbol, parameters) int(*name) parameters;
-#include "backends/cuda/symbols.def"
-} nvrtc_symbols;
 /* The functions, once loaded. Tests replace entries. */
 extern cuda_symbols cuda;
-extern nvrtc_symbols nvrtc;
 /* Tests set it to make calls fail: what it returns instead of 0 is the call's error, and the call is not made. Calls that free something
  * are not asked for: they cannot fail in a way that matters. */
 extern CUresult (*cuda_before_call)(const char *call);
 
 /* Opens the driver's library when first called and initialises it. False: reason says what is missing and what to install. */
 bool cuda_load(char reason[256]);
-/* The same of NVRTC, which makes code from text. */
-bool nvrtc_load(char reason[256]);
 extern const hg_vendor cuda_vendor;
 hg_status cuda_check(const char *call, CUresult error) HG_NODISCARD;
 static inline CUresult cuda_asked(const char *call) { return cuda_before_call ? cuda_before_call(call) : CUDA_SUCCESS; }
@@ -69,8 +62,8 @@ struct hg_device {
     hg_mutex lock;  /* of setup */
     hg_blob_cache *cache;
     cuda_staging *staging;
-    int architecture; /* 75: compute capability 7.5 */
-    bool pools;       /* memory is allocated in the order of a stream */
+    uint32_t architecture; /* 75: compute capability 7.5 */
+    bool pools;            /* memory is allocated in the order of a stream */
     uint64_t max_dynamic_shared;
 };
 uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);

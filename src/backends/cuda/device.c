@@ -1,6 +1,7 @@
 /* Devices: listing, opening, what they can do.
  * Must not know: memory, kernels. */
 #include "backends/cuda/cuda_internal.h"
+#include "emit/nvrtc.h"
 #include "library/tiles.h"
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void describe(uint32_t index, hg_device_info *info) {
     if (CU_CALL(DeviceTotalMem, &bytes, id) != CUDA_SUCCESS) bytes = 0;
     if (CU_CALL(DriverGetVersion, &version) != CUDA_SUCCESS) version = 0;
     int found = capability(id, NULL);
-    info->available = found >= OLDEST && nvrtc_load(info->reason);
+    info->available = found >= OLDEST && emit_nvrtc_load(info->reason);
     if (found < OLDEST)
         snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 7.5 is needed", found / 10, found % 10);
     info->exact = true;
@@ -100,7 +101,7 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     kir_caps *kir = &caps->tiers[0].kir;
     char name[64] = "";
     size_t bytes = 0;
-    int driver = 0, major = 0, minor = 0;
+    int driver = 0;
     hg_status status = HG_OK;
     kir->name = "cuda";
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
@@ -130,8 +131,8 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     CU_TRY(DeviceGetName, name, (int)sizeof name - 1, d->id);
     CU_TRY(DriverGetVersion, &driver);
     caps->memory_bytes = caps->max_arena_bytes = bytes;
-    if (nvrtc.Version(&major, &minor) != 0) major = 0;
-    snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %d.%d | %s | sm_%d", driver, major, minor, name, d->architecture);
+    snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %u | %s | sm_%u", driver, (unsigned)emit_nvrtc_version(), name,
+             (unsigned)d->architecture);
     return HG_OK;
 }
 
@@ -169,16 +170,16 @@ static hg_status open_context(hg_device *d) {
 hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     char reason[256] = "";
     uint32_t count = count_devices(reason);
-    if (!count || !nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    if (!count || !emit_nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (index >= count)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
     hg_mutex_init(&d->lock);
     hg_status status = cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
-    if (status == HG_OK) d->architecture = capability(d->id, &status);
+    if (status == HG_OK) d->architecture = (uint32_t)capability(d->id, &status);
     if (status == HG_OK && d->architecture < OLDEST)
-        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %d.%d is too old: 7.5 is needed", d->architecture / 10,
+        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %u.%u is too old: 7.5 is needed", d->architecture / 10,
                          d->architecture % 10);
     if (status == HG_OK) status = open_context(d);
     if (status == HG_OK) status = fill_caps(d, options->pretend);

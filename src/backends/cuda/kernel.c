@@ -2,7 +2,8 @@
  * Must not know: submissions. */
 #include "backends/cuda/cuda_internal.h"
 #include "emit/c_dialect.h"
-#include <stdio.h>
+#include "emit/nvrtc.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* CUfunction_attribute */
@@ -26,77 +27,39 @@ struct hg_driver_kernel {
     bool flat; /* numbers invocations in one direction */
 };
 
-/* ---- NVRTC ---- */
+/* ---- code on disk: machine code for this device, driver and NVRTC, and PTX beside it for devices that come later ---- */
 
-static hg_status refused(const hg_driver_kernel *k, nvrtcProgram program, int error) {
-    size_t size = 0;
-    if (program) (void)nvrtc.GetProgramLogSize(program, &size);
-    char *log = hg_calloc(size + 1, 1);
-    if (log && size) (void)nvrtc.GetProgramLog(program, log);
-    hg_status status = hg_fail(HG_ERROR_INTERNAL, "cuda: NVRTC refuses %s (error %d): %.600s", k->name, error, log ? log : "");
-    hg_free(log);
-    return status;
-}
-
-/* The newest architecture that NVRTC knows and the device has. *exact: it is the device's own. */
-static int pick_architecture(const hg_device *d, bool *exact) {
-    int known[128], count = 0, best = 0;
-    if (nvrtc.GetNumSupportedArchs(&count) != 0 || count < 1 || count > (int)HG_COUNT_OF(known) || nvrtc.GetSupportedArchs(known) != 0)
-        count = 0;
-    for (int i = 0; i < count; i++)
-        if (known[i] <= d->architecture && known[i] > best) best = known[i];
-    *exact = best == d->architecture;
-    return best;
-}
-
-static hg_status fetch(nvrtcProgram program, bool machine_code, uint8_t **image, uint64_t *bytes) {
-    size_t size = 0;
-    int error = machine_code ? nvrtc.GetCUBINSize(program, &size) : nvrtc.GetPTXSize(program, &size);
-    if (error || size == 0) return hg_fail(HG_ERROR_INTERNAL, "cuda: NVRTC made no code (error %d)", error);
-    *image = hg_calloc(size + 1, 1);
-    if (!*image) return hg_fail_memory();
-    *bytes = size;
-    error = machine_code ? nvrtc.GetCUBIN(program, (char *)*image) : nvrtc.GetPTX(program, (char *)*image);
-    if (!error) return HG_OK;
-    hg_free(*image);
-    return hg_fail(HG_ERROR_INTERNAL, "cuda: NVRTC does not give its code (error %d)", error);
-}
-
-/* Exactness: nothing is fused, division and square root are rounded correctly, subnormals are kept. */
-#define EXACT "-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"
-
-static hg_status compile(const hg_driver_kernel *k, bool full, uint8_t **image, uint64_t *bytes) {
-    char arch[32], registers[32];
-    bool exact;
-    int newest = pick_architecture(k->device, &exact);
-    nvrtcProgram program = NULL;
-    if (!newest) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: NVRTC knows no architecture up to sm_%d", k->device->architecture);
-    snprintf(arch, sizeof arch, "-arch=%s_%d", exact ? "sm" : "compute", newest);
-    snprintf(registers, sizeof registers, "-maxrregcount=%d", (int)REGISTERS_OF_A_FULL_BLOCK);
-    const char *options[] = {arch, EXACT, registers};
-    int error = nvrtc.CreateProgram(&program, k->source.data, "kernel.cu", 0, NULL, NULL);
-    if (!error) error = nvrtc.CompileProgram(program, (int)HG_COUNT_OF(options) - !full, options);
-    hg_status status = error ? refused(k, program, error) : fetch(program, exact, image, bytes);
-    if (program) (void)nvrtc.DestroyProgram(&program);
-    return status;
-}
-
-/* ---- code on disk ---- */
+typedef enum code_form { MACHINE_CODE, PTX } code_form;
 
 static void hash_text(hg_blake3 *hash, const char *text) { hg_blake3_update(hash, text, strlen(text) + 1); }
 
-static void make_key(const hg_driver_kernel *k, bool full, uint8_t key[HG_BLOB_KEY_BYTES]) {
+static void make_key(const hg_driver_kernel *k, bool full, code_form form, uint8_t key[HG_BLOB_KEY_BYTES]) {
     hg_blake3 hash;
     hg_blake3_init(&hash);
-    hash_text(&hash, full ? "cuda program 1, full blocks" : "cuda program 1");
-    hash_text(&hash, k->device->caps.identity);
+    hash_text(&hash, form == PTX ? "cuda ptx 1" : "cuda program 1");
+    hash_text(&hash, full ? "full blocks" : "");
+    hash_text(&hash, form == PTX ? "" : k->device->caps.identity);
     hg_blake3_update(&hash, k->source.data, k->source.length);
     hg_blake3_final(&hash, key);
 }
 
+/* The architecture that PTX was made for; every later one takes it. UINT32_MAX: it does not say. */
+static uint32_t ptx_architecture(const char *text) {
+    static const char TARGET[] = "\n.target sm_";
+    const char *at = strstr(text, TARGET);
+    unsigned long number = at ? strtoul(at + sizeof TARGET - 1, NULL, 10) : 0;
+    return number ? (uint32_t)number : UINT32_MAX;
+}
+
 static hg_status load(const hg_driver_kernel *k, const void *image, code *c) {
     int lanes = 0;
-    CU_TRY(ModuleLoadData, &c->module, image);
+    CUresult said = CU_CALL(ModuleLoadData, &c->module, image);
+    if (said == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
+                       "cuda: NVRTC is newer than the driver, which does not read its PTX of %s: update NVIDIA's driver, or name an older "
+                       "NVRTC with HOLOGRAM_NVRTC",
+                       k->name);
+    HG_TRY(cuda_check("cuModuleLoadData", said));
     CU_TRY(ModuleGetFunction, &c->function, c->module, k->name);
     CU_TRY(FuncGetAttribute, &lanes, FUNC_MAX_THREADS, c->function);
     if (k->device->max_dynamic_shared > PLAIN_SHARED)
@@ -110,26 +73,54 @@ static void unload(code *c) {
     *c = (code){0};
 }
 
-/* In the device's context. What the driver does not take from the disk is made again. */
-static hg_status make_code(const hg_driver_kernel *k, bool full, code *c) {
+/* What the driver does not take from the disk is made again. */
+static bool load_kept(const hg_driver_kernel *k, bool full, code_form form, code *c) {
     uint8_t key[HG_BLOB_KEY_BYTES], *image = NULL;
     uint64_t bytes = 0;
-    make_key(k, full, key);
-    if (hg_blob_cache_get(k->device->cache, key, &image, &bytes)) {
-        hg_status status = load(k, image, c);
-        hg_free(image);
-        if (status == HG_OK) return HG_OK;
-        unload(c);
-        hg_blob_cache_remove(k->device->cache, key);
-    }
-    HG_TRY(compile(k, full, &image, &bytes));
-    hg_status status = load(k, image, c);
-    if (status == HG_OK)
-        (void)hg_blob_cache_put(k->device->cache, key, image, bytes);
-    else
-        unload(c);
+    make_key(k, full, form, key);
+    if (!hg_blob_cache_get(k->device->cache, key, &image, &bytes)) return false;
+    bool fits = form == MACHINE_CODE || (image[bytes - 1] == 0 && ptx_architecture((const char *)image) <= k->device->architecture);
+    bool loaded = fits && load(k, image, c) == HG_OK;
     hg_free(image);
+    if (loaded) return true;
+    unload(c);
+    if (fits) hg_blob_cache_remove(k->device->cache, key);
+    return false;
+}
+
+static void keep(const hg_driver_kernel *k, bool full, code_form form, const hg_bytes *image) {
+    uint8_t key[HG_BLOB_KEY_BYTES];
+    if (!image->length) return;
+    make_key(k, full, form, key);
+    (void)hg_blob_cache_put(k->device->cache, key, image->data, image->length);
+}
+
+static hg_status compile(const hg_driver_kernel *k, bool full, uint32_t architecture, code *c) {
+    hg_bytes cubin = {0}, ptx = {0};
+    bool exact = architecture == k->device->architecture;
+    const emit_nvrtc_request request = {
+        .text = k->source.data, .name = k->name, .architecture = architecture, .most_registers = full ? REGISTERS_OF_A_FULL_BLOCK : 0};
+    hg_status status = emit_nvrtc_compile(&request, exact ? &cubin : NULL, &ptx);
+    if (status == HG_OK) status = load(k, exact ? cubin.data : ptx.data, c);
+    if (status == HG_OK) {
+        keep(k, full, MACHINE_CODE, &cubin);
+        keep(k, full, PTX, &ptx);
+    } else {
+        unload(c);
+    }
+    hg_bytes_free(&cubin);
+    hg_bytes_free(&ptx);
     return status;
+}
+
+/* In the device's context. PTX of an earlier compilation is for devices that NVRTC does not know: for others it makes better code. */
+static hg_status make_code(const hg_driver_kernel *k, bool full, code *c) {
+    if (load_kept(k, full, MACHINE_CODE, c)) return HG_OK;
+    uint32_t newest = emit_nvrtc_architecture(k->device->architecture);
+    if (newest != k->device->architecture && load_kept(k, full, PTX, c)) return HG_OK;
+    if (!newest)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: NVRTC knows no architecture up to sm_%u", (unsigned)k->device->architecture);
+    return compile(k, full, newest, c);
 }
 
 /* ---- kernels ---- */

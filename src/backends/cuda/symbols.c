@@ -1,12 +1,10 @@
-/* The CUDA driver's library and NVRTC, opened when first needed, and the driver's errors.
+/* The CUDA driver's library, opened when first needed, and the driver's errors.
  * Must not know: devices, memory, kernels. */
 #include "backends/cuda/cuda_internal.h"
-#include "base/host.h"
 #include <stdio.h>
 #include <string.h>
 
 cuda_symbols cuda;
-nvrtc_symbols nvrtc;
 CUresult (*cuda_before_call)(const char *call);
 
 /* ---- the driver ---- */
@@ -17,8 +15,8 @@ CUresult (*cuda_before_call)(const char *call);
 static const char *const NAMES[] = {"libcuda.so.1", "libcuda.so", "nvcuda.dll"};
 const hg_vendor cuda_vendor = {NAMES, HG_COUNT_OF(NAMES), 0, NULL};
 
-static hg_once_flag once = HG_ONCE_INIT, rtc_once = HG_ONCE_INIT;
-static char missing[256], rtc_missing[256]; /* "": loaded */
+static hg_once_flag once = HG_ONCE_INIT;
+static char missing[256]; /* "": loaded */
 
 /* Libraries are never closed: drivers keep threads. */
 static void load(void) {
@@ -46,60 +44,6 @@ bool cuda_load(char reason[256]) {
     hg_once(&once, load);
     if (missing[0]) memcpy(reason, missing, sizeof missing);
     return !missing[0];
-}
-
-/* ---- NVRTC ---- */
-
-enum { MOST_PLACES = 8, PLACE_BYTES = 512 };
-
-/* Files of NVRTC where the loader does not look: what HOLOGRAM_NVRTC names, toolkits, and the folders of NVIDIA's Python packages under
- * HOLOGRAM_NVIDIA (the folder `nvidia` of site-packages). */
-static uint32_t list_places(char places[MOST_PLACES][PLACE_BYTES]) {
-    uint32_t count = 0;
-    const char *own = hg_host_variable("HOLOGRAM_NVRTC"), *toolkit = hg_host_variable("CUDA_PATH"),
-               *wheels = hg_host_variable("HOLOGRAM_NVIDIA");
-    if (own && *own) snprintf(places[count++], PLACE_BYTES, "%s", own);
-    if (toolkit && *toolkit) snprintf(places[count++], PLACE_BYTES, "%s/lib64/libnvrtc.so", toolkit);
-    if (wheels && *wheels) {
-        snprintf(places[count++], PLACE_BYTES, "%s/cu13/lib/libnvrtc.so.13", wheels);
-        snprintf(places[count++], PLACE_BYTES, "%s/cuda_nvrtc/lib/libnvrtc.so.12", wheels);
-    }
-    snprintf(places[count++], PLACE_BYTES, "/usr/local/cuda/lib64/libnvrtc.so");
-    return count;
-}
-
-static hg_library *find_nvrtc(char *said, size_t size) {
-    static const char *const RTC_NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
-    char places[MOST_PLACES][PLACE_BYTES];
-    uint32_t count = list_places(places);
-    const char *own = hg_host_variable("HOLOGRAM_NVRTC");
-    hg_library *library = own && *own ? NULL : hg_library_open(RTC_NAMES, HG_COUNT_OF(RTC_NAMES), said, size);
-    if (own && *own) count = 1; /* what the user names, or none */
-    for (uint32_t i = 0; i < count && !library; i++) {
-        const char *name = places[i];
-        library = hg_library_open(&name, 1, said, size);
-    }
-    return library;
-}
-
-static void load_nvrtc(void) {
-    char said[128] = "";
-    hg_library *library = find_nvrtc(said, sizeof said);
-    if (!library) {
-        snprintf(rtc_missing, sizeof rtc_missing,
-                 "NVRTC, which compiles kernels, is not found (%s): install the CUDA toolkit's libnvrtc.so.13 or .12", said);
-        return;
-    }
-#define RTC_FUNCTION(name, symbol, parameters)                      \
-    if (!hg_library_function(library, symbol, (void *)&nvrtc.name)) \
-        snprintf(rtc_missing, sizeof rtc_missing, "NVRTC has no %s: one of CUDA 12 or later is needed", symbol);
-#include "backends/cuda/symbols.def"
-}
-
-bool nvrtc_load(char reason[256]) {
-    hg_once(&rtc_once, load_nvrtc);
-    if (rtc_missing[0]) memcpy(reason, rtc_missing, sizeof rtc_missing);
-    return !rtc_missing[0];
 }
 
 /* ---- errors ---- */

@@ -167,34 +167,99 @@ static void test_failing_calls(void) {
     CHECK(most > 30);
 }
 
-/* ---- drivers of no use: each in a process of its own, since a driver is initialised once ---- */
+/* ---- other drivers and devices: each in a process of its own, since a driver is initialised once ---- */
 
-static void expect_reason(const char *variable, const char *value, const char *words) {
+/* What a process with these settings, "NAME=VALUE NAME=VALUE", says. */
+static void in_process(const char *settings, void (*act)(char said[512]), char said[512]) {
     int ends[2];
-    char said[512] = "";
+    char words[512];
+    memset(said, 0, 512);
     if (pipe(ends)) return;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        char reason[256] = "";
-        hg_device_info info[1];
-        setenv(variable, value, 1);
-        uint32_t count = hg_driver_cuda.enumerate(info, 1, reason);
-        const char *text = count ? info[0].reason : reason;
+        char text[512] = "";
+        snprintf(words, sizeof words, "%s", settings);
+        for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) putenv(word);
+        act(text);
         _exit(write(ends[1], text, strlen(text)) < 0);
     }
     close(ends[1]);
-    ssize_t length = child > 0 ? read(ends[0], said, sizeof said - 1) : 0;
+    if (child > 0 && read(ends[0], said, 511) < 0) said[0] = 0;
     close(ends[0]);
     if (child > 0) (void)waitpid(child, NULL, 0);
-    CHECK_MESSAGE(length > 0 && strstr(said, words), "%s=%s: expected '%s', got '%s'", variable, value, words, said);
+}
+
+static void list_devices(char said[512]) {
+    char reason[256] = "";
+    hg_device_info info[1];
+    uint32_t count = hg_driver_cuda.enumerate(info, 1, reason);
+    snprintf(said, 512, "%s", count ? info[0].reason : reason);
+}
+
+static void expect_reason(const char *setting, const char *words) {
+    char said[512];
+    in_process(setting, list_devices, said);
+    CHECK_MESSAGE(strstr(said, words), "%s: expected '%s', got '%s'", setting, words, said);
 }
 
 static void test_reasons(void) {
-    expect_reason("FAKE_CUDA_DEVICES", "0", "CUDA backend not available: No CUDA-capable device found");
-    expect_reason("FAKE_CUDA_INIT", "999", "CUDA device not found or initialization failed: cuInit: CUDA_ERROR_UNKNOWN (999)");
-    expect_reason("FAKE_CUDA_CAPABILITY", "61", "compute capability 6.1 is too old: 7.5 is needed");
-    expect_reason("HOLOGRAM_NVRTC", "/nowhere/libnvrtc.so", "NVRTC, which compiles kernels, is not found");
+    expect_reason("FAKE_CUDA_DEVICES=0", "CUDA backend not available: No CUDA-capable device found");
+    expect_reason("FAKE_CUDA_INIT=999", "CUDA device not found or initialization failed: cuInit: CUDA_ERROR_UNKNOWN (999)");
+    expect_reason("FAKE_CUDA_CAPABILITY=61", "compute capability 6.1 is too old: 7.5 is needed");
+    expect_reason("HOLOGRAM_NVRTC=/nowhere/libnvrtc.so", "NVRTC, which compiles kernels, is not found");
+}
+
+/* ---- code on disk ---- */
+
+static char cache_folder[] = "/tmp/hologram-test-cuda-XXXXXX";
+
+/* Runs a kernel with the folder's cache: how many compilations that took, or the error. */
+static void run_with_cache(char said[512]) {
+    hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = cache_folder, .cache_bytes = 1 << 20};
+    device_fixture d = {.driver = &hg_driver_cuda};
+    int (*compilations)(void) = NULL;
+    hg_status status = d.driver->device_open(0, &options, &d.device);
+    if (status == HG_OK) status = d.driver->queue_create(d.device, &d.queue);
+    if (status == HG_OK) status = d.driver->event_create(d.device, &d.event);
+    if (status == HG_OK) d.caps = d.driver->device_caps(d.device);
+    if (status == HG_OK) status = run_plan(&d, 1, true);
+    void *library = dlopen(getenv("HOLOGRAM_NVRTC"), RTLD_NOW | RTLD_NOLOAD);
+    if (library) *(void **)&compilations = dlsym(library, "fake_nvrtc_compilations");
+    if (status != HG_OK)
+        snprintf(said, 512, "%s", hg_last_error_text());
+    else
+        snprintf(said, 512, "%d compilations", compilations ? compilations() : -1);
+    device_shut(&d);
+}
+
+static void expect_cached(const char *settings, const char *words) {
+    char said[512];
+    in_process(settings, run_with_cache, said);
+    CHECK_MESSAGE(strstr(said, words), "%s: expected '%s', got '%s'", settings, words, said);
+}
+
+/* Machine code is for one device and one NVRTC; PTX for every later device that NVRTC does not know. */
+static void test_kept_code(void) {
+    if (!mkdtemp(cache_folder)) return;
+    expect_cached("FAKE_CUDA_CAPABILITY=80", "1 compilations");
+    expect_cached("FAKE_CUDA_CAPABILITY=80", "0 compilations");
+    expect_cached("FAKE_CUDA_CAPABILITY=90", "1 compilations"); /* NVRTC makes better code; the PTX is for sm_90 from now on */
+    expect_cached("FAKE_CUDA_CAPABILITY=100", "0 compilations");
+    expect_cached("FAKE_CUDA_CAPABILITY=100 FAKE_NVRTC_NEWEST=70", "0 compilations");
+    expect_cached("FAKE_CUDA_CAPABILITY=89 FAKE_NVRTC_NEWEST=75", "1 compilations"); /* older than the PTX */
+    expect_cached("FAKE_CUDA_CAPABILITY=89 FAKE_NVRTC_NEWEST=75", "0 compilations");
+    expect_cached(
+        "FAKE_CUDA_CAPABILITY=100 FAKE_CUDA_OLD_PTX=1",
+        "NVRTC is newer than the driver, which does not read its PTX of numbers_kernel: update NVIDIA's driver, or name an older");
+    expect_cached("FAKE_CUDA_CAPABILITY=90 FAKE_CUDA_OLD_PTX=1", "0 compilations"); /* machine code needs no reading */
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", cache_folder);
+    CHECK(system(command) == 0);
+    if (!mkdtemp(strcpy(cache_folder, "/tmp/hologram-test-cuda-XXXXXX"))) return;
+    expect_cached("FAKE_CUDA_CAPABILITY=100 FAKE_NVRTC_NEWEST=70", "NVRTC knows no architecture up to sm_100");
+    snprintf(command, sizeof command, "rm -r %s", cache_folder);
+    CHECK(system(command) == 0);
 }
 
 int main(void) {
@@ -202,6 +267,7 @@ int main(void) {
     char reason[256] = "";
     bool fake = is_fake();
     if (fake) test_reasons();
+    if (fake) test_kept_code();
     if (!device_open(d, &hg_driver_cuda, "", reason)) {
         SKIP(reason);
         return test_done();
