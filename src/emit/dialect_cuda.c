@@ -1,9 +1,18 @@
 /* CUDA C as a language of the C family, without headers, so that NVRTC compiles it without a toolkit. Must not know: drivers, devices by name. */
 #include "emit/dialect_cuda.h"
 
+/* PTX multiplies unsigned bytes by signed ones; CUDA C has no word for it. */
+#define MIXED_DOT                                                                             \
+    "static __device__ __forceinline__ u32 dp4a_mixed(u32 a, u32 b, u32 c) {\n"               \
+    "    u32 d;\n"                                                                            \
+    "    asm(\"dp4a.u32.s32 %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));\n" \
+    "    return d;\n"                                                                         \
+    "}\n"
+
 static const c_device_words DEVICE = {
     .title = "CUDA C for compute capability 7.5 and later; compile with -fmad=false",
     .head = CUDA_TYPES,
+    .head_dot4_u = MIXED_DOT,
     .parameter_bytes = 4096, /* 32,764 from CUDA 12.1 on */
     .record = "const __grid_constant__ %s_record record",
     CUDA_DEVICE,

@@ -41,6 +41,8 @@ static const c_builtin CUDA_BUILTINS[] = {
     {KIR_FTRUNC,  C_IN_F64,   "trunc($0)"},
     {KIR_FRINT,   C_IN_F32,   "rintf($0)"},
     {KIR_FRINT,   C_IN_F64,   "rint($0)"},
+    {KIR_DOT4_S,  C_IN_U32,   "(u32)__dp4a((int)$0, (int)$1, (int)$2)"},
+    {KIR_DOT4_U,  C_IN_U32,   "dp4a_mixed($0, $1, $2)"}, /* CUDA C alone */
     {KIR_BITCAST, C_IN_U32,   "__float_as_uint($0)"},
     {KIR_BITCAST, C_IN_U64,   "(u64)__double_as_longlong($0)"},
     {KIR_BITCAST, C_IN_F32,   "__uint_as_float($0)"},

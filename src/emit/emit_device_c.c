@@ -345,15 +345,21 @@ static const c_form DEVICE = {
 /* ---- the whole text ---- */
 
 /* Marks slots, group memory, the record and ids, and finds what the text needs. */
-static void look(c_printer *p, const c_reach *r, bool *f64, bool *atomic64) {
+/* What the text needs at its top. */
+typedef struct c_needs {
+    bool f64, atomic64, dot4_u;
+} c_needs;
+
+static void look(c_printer *p, const c_reach *r, c_needs *needs) {
     for (uint64_t i = 0; i < r->order.count; i++) {
         const kir_function *f = r->order.data[i];
         bool outer = f != p->module->functions;
         uint8_t used = (uint8_t)(EMIT_DEVICE_USED | (outer ? EMIT_DEVICE_OUTER : 0));
         p->environment = p->environment || (outer && !f->pure);
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            *f64 = *f64 || v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
-            *atomic64 = *atomic64 || (v->op == KIR_ATOMIC && v->u.mem.bytes == 8);
+            needs->f64 |= v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
+            needs->atomic64 |= v->op == KIR_ATOMIC && v->u.mem.bytes == 8;
+            needs->dot4_u |= v->op == KIR_DOT4_U;
             if (v->op == KIR_INPUT && v->uses) p->marks[emit_device_c_record_mark(p)] |= used;
             if (v->op == KIR_ID && v->uses && v->u.imm < KIR_DEVICE_ID_COUNT && p->dialect->device->id_parameters)
                 p->marks[emit_device_c_id_mark(p, v->u.imm)] |= used;
@@ -362,21 +368,22 @@ static void look(c_printer *p, const c_reach *r, bool *f64, bool *atomic64) {
     }
 }
 
-static void print_head(c_printer *p, const char *about, bool f64, bool atomic64) {
+static void print_head(c_printer *p, const char *about, const c_needs *needs) {
     const c_device_words *words = p->dialect->device;
     hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->title, about, words->head);
-    if (f64 && words->head_f64) text(p, words->head_f64);
-    if (atomic64 && words->head_atomic64) text(p, words->head_atomic64);
+    if (needs->f64 && words->head_f64) text(p, words->head_f64);
+    if (needs->atomic64 && words->head_atomic64) text(p, words->head_atomic64);
+    if (needs->dot4_u && words->head_dot4_u) text(p, words->head_dot4_u);
     text(p, "\n");
 }
 
 static void print_file(c_printer *p, const char *about, const c_reach *r, hg_text *body, hg_text *out) {
-    bool f64 = false, atomic64 = false;
-    look(p, r, &f64, &atomic64);
+    c_needs needs = {0};
+    look(p, r, &needs);
     p->out = body;
     for (uint64_t i = 0; i < r->order.count; i++) emit_c_print_function(p, r->order.data[i]);
     p->out = out;
-    print_head(p, about, f64, atomic64);
+    print_head(p, about, &needs);
     emit_c_helpers(p, out);
     emit_device_c_fences(p);
     print_record(p, out);

@@ -1333,6 +1333,12 @@ def ptx():
                 check(built.returncode == 0, f"ptxas of {name} for {architecture}: {built.stderr[:500]}")
 
 
+    dots = write("dots.atlas", ".atlas 1\n.program dots\n.param a buffer u32 in [n]\n.param c buffer u32 inout [n]\n.param d buffer i32 inout [n]\n.param n u64\n.lanes n\n.reg x, y u32\n.reg p, q i32\n"
+                 "    ldg x, [a[global]]\n    ldg y, [c[global]]\n    dot4 y, x, x, y\n    stg [c[global]], y\n    ldg p, [a[global]]\n    ldg q, [d[global]]\n    dot4 q, p, p, q\n    stg [d[global]], q\n")
+    text = run("emit", dots, "--target", "ptx", "--proven").out
+    check("dp4a.u32.s32 " in text and "dp4a.s32.s32 " in text, f"products of four bytes as PTX: {text[-1500:]}")
+
+
 # ---- named kernels
 
 def named_kernels():

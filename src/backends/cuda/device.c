@@ -107,6 +107,7 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
     kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
+    kir->dot4 = caps->dot4 = !hg_pretends(pretend, "no-dot4"); /* dp4a, of every device from 6.1 on */
     caps->tier_count = 1;
     caps->tiers[0].name = "device form";
     caps->tiers[0].device_form = caps->asynchronous = caps->uniforms_in_memory = caps->exact = true;

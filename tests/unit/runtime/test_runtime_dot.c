@@ -99,9 +99,9 @@ static void check(hg_backend *of, const char *name) {
 int main(void) {
     static const struct {
         const char *backend, *jit, *pretend;
-    } devices[] = {{"cpu", "off", ""},       {"cpu", "off", "poor"},       {"cpu", "on", ""},
-                   {"opencl", "", ""},       {"vulkan", "", ""},           {"vulkan", "", "no-dot4"},
-                   {"cpu", "on", "no-dot4"}, {"vulkan", "", "wrong-dot4"}, {"opencl", "", "wrong-dot4"}};
+    } devices[] = {{"cpu", "off", ""},           {"cpu", "off", "poor"},    {"cpu", "on", ""},        {"opencl", "", ""},
+                   {"vulkan", "", ""},           {"vulkan", "", "no-dot4"}, {"cpu", "on", "no-dot4"}, {"vulkan", "", "wrong-dot4"},
+                   {"opencl", "", "wrong-dot4"}, {"cuda", "", ""},          {"cuda", "", "no-dot4"},  {"cuda", "", "wrong-dot4"}};
     fill();
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         hg_config config = hg_config_default();

@@ -67,7 +67,7 @@ static void lowered_is_exact(void) {
 
 /* Devices that have products of four bytes: they are right, or else pretend not to be and are given none. */
 static void wrong_products_are_found(void) {
-    static const char *const BACKENDS[] = {"vulkan", "opencl"}, *const PRETEND[] = {"", "wrong-dot4"};
+    static const char *const BACKENDS[] = {"vulkan", "opencl", "cuda"}, *const PRETEND[] = {"", "wrong-dot4"};
     for (size_t i = 0; i < HG_COUNT_OF(BACKENDS); i++) {
         bool has[2] = {false, false};
         for (int k = 0; k < 2; k++) {
