@@ -81,7 +81,7 @@ CUresult fake_GetErrorName(CUresult error, const char **name) {
         const char *name;
     } NAMES[] = {{1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},    {100, "CUDA_ERROR_NO_DEVICE"},
                  {201, "CUDA_ERROR_INVALID_CONTEXT"}, {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                 {999, "CUDA_ERROR_UNKNOWN"}};
+                 {719, "CUDA_ERROR_LAUNCH_FAILED"},   {999, "CUDA_ERROR_UNKNOWN"}};
     *name = NULL;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (NAMES[i].error == error) *name = NAMES[i].name;

@@ -4,25 +4,12 @@
  * given back and takes settings; without either the reason is shown. */
 #include "backends/cuda/cuda_internal.h"
 #include "support/device_checks.h"
+#include "support/fake_cuda.h"
+#include "support/in_process.h"
 #include "support/runtime_support.h"
-#include <dlfcn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern const hg_driver hg_driver_cuda;
-
-/* What the driver has not been given back; 0 with one that does not count. */
-static long live(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    long (*count)(void) = NULL;
-    if (library) *(void **)&count = dlsym(library, "fake_cuda_live");
-    if (library) (void)dlclose(library);
-    return count ? count() : 0;
-}
-static bool is_fake(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    return library && dlsym(library, "fake_cuda_live");
-}
 
 /* ---- copies ---- */
 
@@ -149,7 +136,7 @@ static void test_failing_calls(void) {
     uint64_t most = 0;
     for (fail_at = 0; fail_at <= most; fail_at++) {
         device_fixture d = {.driver = &hg_driver_cuda};
-        long before = live();
+        long before = fake_cuda_things();
         calls = 0;
         cuda_before_call = fail_one;
         hg_status status = d.driver->device_open(0, &options, &d.device);
@@ -162,33 +149,13 @@ static void test_failing_calls(void) {
         bool asked_only = status == HG_OK; /* questions whose answers have a default */
         CHECK_MESSAGE(asked_only || strstr(hg_last_error_text(), "CUDA"), "call %u: %s", (unsigned)fail_at, hg_last_error_text());
         device_shut(&d);
-        CHECK_MESSAGE(live() == before, "call %u of %u: %ld things stay behind", (unsigned)fail_at, (unsigned)most, live() - before);
+        CHECK_MESSAGE(fake_cuda_things() == before, "call %u of %u: %ld things stay behind", (unsigned)fail_at, (unsigned)most,
+                      fake_cuda_things() - before);
     }
     CHECK(most > 30);
 }
 
 /* ---- other drivers and devices: each in a process of its own, since a driver is initialised once ---- */
-
-/* What a process with these settings, "NAME=VALUE NAME=VALUE", says. */
-static void in_process(const char *settings, void (*act)(char said[512]), char said[512]) {
-    int ends[2];
-    char words[512];
-    memset(said, 0, 512);
-    if (pipe(ends)) return;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        char text[512] = "";
-        snprintf(words, sizeof words, "%s", settings);
-        for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) putenv(word);
-        act(text);
-        _exit(write(ends[1], text, strlen(text)) < 0);
-    }
-    close(ends[1]);
-    if (child > 0 && read(ends[0], said, 511) < 0) said[0] = 0;
-    close(ends[0]);
-    if (child > 0) (void)waitpid(child, NULL, 0);
-}
 
 static void list_devices(char said[512]) {
     char reason[256] = "";
@@ -218,18 +185,15 @@ static char cache_folder[] = "/tmp/hologram-test-cuda-XXXXXX";
 static void run_with_cache(char said[512]) {
     hg_driver_options options = {.cpu_level = "", .pretend = "", .cache_dir = cache_folder, .cache_bytes = 1 << 20};
     device_fixture d = {.driver = &hg_driver_cuda};
-    int (*compilations)(void) = NULL;
     hg_status status = d.driver->device_open(0, &options, &d.device);
     if (status == HG_OK) status = d.driver->queue_create(d.device, &d.queue);
     if (status == HG_OK) status = d.driver->event_create(d.device, &d.event);
     if (status == HG_OK) d.caps = d.driver->device_caps(d.device);
     if (status == HG_OK) status = run_plan(&d, 1, true);
-    void *library = dlopen(getenv("HOLOGRAM_NVRTC"), RTLD_NOW | RTLD_NOLOAD);
-    if (library) *(void **)&compilations = dlsym(library, "fake_nvrtc_compilations");
     if (status != HG_OK)
         snprintf(said, 512, "%s", hg_last_error_text());
     else
-        snprintf(said, 512, "%d compilations", compilations ? compilations() : -1);
+        snprintf(said, 512, "%d compilations", fake_cuda_compilations());
     device_shut(&d);
 }
 
@@ -265,7 +229,7 @@ static void test_kept_code(void) {
 int main(void) {
     device_fixture fixture, *d = &fixture;
     char reason[256] = "";
-    bool fake = is_fake();
+    bool fake = fake_cuda_is_here();
     if (fake) test_reasons();
     if (fake) test_kept_code();
     if (!device_open(d, &hg_driver_cuda, "", reason)) {
@@ -279,7 +243,7 @@ int main(void) {
     device_checks(&(device_checks_options){
         .dialect = &emit_cuda_dialect, .addressed = true, .f64 = true, .atomic64 = true, .large_record = 600, .device = d});
     device_shut(d);
-    CHECK_U64((uint64_t)live(), 0);
+    CHECK_U64((uint64_t)fake_cuda_things(), 0);
     if (fake) test_failing_calls();
     return test_done();
 }
