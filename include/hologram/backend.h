@@ -72,6 +72,28 @@ HG_API hg_status hg_buffer_read(hg_backend *backend, hg_buffer buffer, uint64_t 
  * them and reads the other may read old bytes. */
 HG_API hg_status hg_buffer_import(hg_backend *backend, void *memory, uint64_t size, hg_buffer *buffer) HG_NODISCARD;
 
+/** Where memory that another library made lies. The numbers are those of DLPack (DLDeviceType). */
+typedef enum hg_memory_kind {
+    HG_MEMORY_HOST = 1,     /**< of the process */
+    HG_MEMORY_CUDA = 2,     /**< of a CUDA device */
+    HG_MEMORY_CUDA_HOST = 3 /**< of the process, pinned by the CUDA driver */
+} hg_memory_kind;
+/**
+ * Makes a buffer of memory that another library made, without copying: what a DLPack tensor says, with its strides left to the program.
+ *
+ * @param kind    host memory is imported as by hg_buffer_import; HG_MEMORY_CUDA needs a backend on that CUDA device
+ * @param device  number of the CUDA device (DLDevice.device_id); not looked at for host memory
+ * @param memory  address of the first byte, a multiple of 16 for a CUDA backend. It must outlive the buffer
+ * @param size    bytes
+ * What the other library does with the memory must be over: no stream of its own is waited for. It may go on when a launch that uses the buffer
+ * has returned, or the queue's event is done.
+ * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE where the backend cannot use the memory in place; HG_ERROR_INVALID_ARGUMENT for an address that is
+ *         not what kind, device and size say
+ * Thread-safe.
+ */
+HG_API hg_status hg_buffer_import_device(hg_backend *backend, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size,
+                                         hg_buffer *buffer) HG_NODISCARD;
+
 /** Linear pools: as buffers, with a byte offset. */
 HG_API hg_status hg_backend_allocate_pool(hg_backend *backend, uint64_t size, hg_pool *pool) HG_NODISCARD;
 HG_API hg_status hg_backend_free_pool(hg_backend *backend, hg_pool pool) HG_NODISCARD;

@@ -233,6 +233,9 @@ typedef struct hg_driver {
     /* memory: alloc gives zeroed bytes */
     hg_status (*arena_alloc)(hg_device *device, uint64_t size, hg_driver_arena **arena);
     hg_status (*arena_import)(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena); /* optional */
+    /* Memory that others made, of a kind and a device of DLPack's numbers (hg_memory_kind). Optional. */
+    hg_status (*arena_import_device)(hg_device *device, uint32_t kind, uint32_t number, void *memory, uint64_t size,
+                                     hg_driver_arena **arena);
     /* Small memory that host and device see at the same time, while kernels run; arena_map gives its address. Optional. */
     hg_status (*arena_alloc_visible)(hg_device *device, uint64_t size, hg_driver_arena **arena);
     uint64_t (*arena_address)(hg_driver_arena *arena); /* target.addressed: where kernels see it */

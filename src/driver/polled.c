@@ -498,6 +498,11 @@ static hg_status arena_import(hg_device *d, void *host, uint64_t size, hg_driver
     count_arena(d, status);
     return status;
 }
+static hg_status arena_import_device(hg_device *d, uint32_t kind, uint32_t number, void *memory, uint64_t size, hg_driver_arena **arena) {
+    hg_status status = d->driver->arena_import_device(d->real, kind, number, memory, size, arena);
+    count_arena(d, status);
+    return status;
+}
 static hg_status arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **arena) {
     hg_status status = d->driver->arena_alloc_visible(d->real, size, arena);
     count_arena(d, status);
@@ -585,6 +590,7 @@ static void fill_table(hg_device *d) {
     t->prepare = NULL; /* nothing is over when submit returns */
     if (own->device_native) t->device_native = device_native;
     if (own->arena_import) t->arena_import = arena_import;
+    if (own->arena_import_device) t->arena_import_device = arena_import_device;
     if (own->arena_alloc_visible) t->arena_alloc_visible = arena_alloc_visible;
     if (own->kernel_create) t->kernel_create = kernel_create;
     if (own->code_create) t->code_create = code_create;

@@ -361,15 +361,27 @@ static hg_status size_of(hg_backend *b, bool pool, uint64_t handle, uint64_t *si
 hg_status hg_backend_buffer_size(hg_backend *b, hg_buffer buffer, uint64_t *size) { return size_of(b, false, buffer.handle, size); }
 hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) { return size_of(b, true, pool.handle, size); }
 
-hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
+static hg_status import_arena(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size, hg_driver_arena **arena) {
+    const hg_driver *driver = b->driver;
+    if (kind != HG_MEMORY_HOST && driver->arena_import_device)
+        return driver->arena_import_device(b->device, (uint32_t)kind, device, memory, size, arena);
+    if (kind == HG_MEMORY_CUDA)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use memory of a CUDA device in place", driver->name);
+    if (!driver->arena_import) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place", driver->name);
+    return driver->arena_import(b->device, memory, size, arena);
+}
+
+hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size, hg_buffer *buffer) {
     if (!b) return hg_null_argument("backend");
     if (!buffer) return hg_null_argument("buffer");
+    if ((unsigned)kind < HG_MEMORY_HOST || (unsigned)kind > HG_MEMORY_CUDA_HOST)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "kind: expected HG_MEMORY_HOST (1), HG_MEMORY_CUDA (2) or HG_MEMORY_CUDA_HOST (3), got %d", (int)kind);
     HG_TRY(hg_backend_alive(b));
-    if (!b->driver->arena_import) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s cannot use host memory in place", b->driver->name);
     if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
     hg_memory *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
-    hg_status status = b->driver->arena_import(b->device, memory, size, &m->place.range.arena);
+    hg_status status = import_arena(b, kind, device, memory, size, &m->place.range.arena);
     if (status != HG_OK) {
         hg_free(m);
         return status;
@@ -379,4 +391,8 @@ hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer
     status = hg_handles_add(&b->buffers, m, &buffer->handle);
     if (status != HG_OK) hg_memory_destroy(b, m);
     return status;
+}
+
+hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
+    return hg_buffer_import_device(b, HG_MEMORY_HOST, 0, memory, size, buffer);
 }

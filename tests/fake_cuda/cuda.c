@@ -40,7 +40,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static long live;
 static int devices = 1, capability = 90;
 static size_t memory_of_device = (size_t)1 << 30, memory_used;
-static __thread int depth; /* contexts that are the calling thread's */
+static __thread int depth;       /* contexts that are the calling thread's */
+static __thread int current[16]; /* their devices */
 
 __attribute__((visibility("default"))) long fake_cuda_live(void);
 long fake_cuda_live(void) {
@@ -124,8 +125,8 @@ CUresult fake_DeviceGetAttribute(int *value, int attribute, CUdevice device) {
     default: return INVALID_VALUE;
     }
 }
+static int contexts[64];
 CUresult fake_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-    static int contexts[64];
     *context = (CUcontext)&contexts[device];
     count(1);
     return OK;
@@ -137,7 +138,7 @@ CUresult fake_DevicePrimaryCtxRelease(CUdevice device) {
 }
 CUresult fake_CtxPushCurrent(CUcontext context) {
     if (!context) return INVALID_CONTEXT;
-    depth++;
+    current[depth++ & 15] = (int)((int *)context - contexts);
     return OK;
 }
 CUresult fake_CtxPopCurrent(CUcontext *context) {
@@ -161,7 +162,58 @@ CUresult fake_MemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
 
 enum { FRONT = 64 };
 
-static CUresult allocate(void **memory, size_t size) {
+typedef enum memory_type { ON_HOST = 1, ON_DEVICE = 2 } memory_type;
+typedef struct range {
+    struct range *next;
+    uint8_t *start;
+    size_t size;
+    memory_type type;
+    int device;
+} range;
+static range *ranges;
+
+static void add_range(void *start, size_t size, memory_type type) {
+    range *r = malloc(sizeof *r);
+    if (!r) abort();
+    (void)pthread_mutex_lock(&lock);
+    *r = (range){ranges, start, size, type, current[(depth - 1) & 15]};
+    ranges = r;
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static void remove_range(const void *start) {
+    for (range **at = &ranges; *at; at = &(*at)->next) {
+        range *r = *at;
+        if (r->start != start) continue;
+        *at = r->next;
+        free(r);
+        return;
+    }
+}
+
+static CUresult answer(const range *r, int attribute, CUdeviceptr address, void *value) {
+    switch (attribute) {
+    case 2: memcpy(value, &(unsigned){r->type}, sizeof(unsigned)); return OK;
+    case 3: memcpy(value, &address, sizeof address); return OK;
+    case 9: memcpy(value, &r->device, sizeof r->device); return OK;
+    case 11: memcpy(value, &(CUdeviceptr){(uintptr_t)r->start}, sizeof(CUdeviceptr)); return OK;
+    case 12: memcpy(value, &r->size, sizeof r->size); return OK;
+    default: return INVALID_VALUE;
+    }
+}
+
+CUresult fake_PointerGetAttribute(void *value, int attribute, CUdeviceptr address) {
+    IN_CONTEXT;
+    CUresult said = INVALID_VALUE;
+    (void)pthread_mutex_lock(&lock);
+    for (const range *r = ranges; r && said != OK; r = r->next)
+        if (address >= (uintptr_t)r->start && address - (uintptr_t)r->start < r->size) said = answer(r, attribute, address, value);
+    (void)pthread_mutex_unlock(&lock);
+    return said;
+}
+
+static CUresult allocate(void **memory, size_t size, memory_type type) {
     IN_CONTEXT;
     (void)pthread_mutex_lock(&lock);
     bool room = size <= memory_of_device - memory_used;
@@ -172,6 +224,7 @@ static CUresult allocate(void **memory, size_t size) {
     memcpy(block, &size, sizeof size);
     memset(block + FRONT, 0xCD, size); /* nobody promises zeros */
     *memory = block + FRONT;
+    add_range(*memory, size, type);
     count(1);
     return OK;
 }
@@ -183,32 +236,39 @@ static CUresult release(void *memory) {
     memcpy(&size, block, sizeof size);
     free(block);
     (void)pthread_mutex_lock(&lock);
+    remove_range(memory);
     memory_used -= size;
     live--;
     (void)pthread_mutex_unlock(&lock);
     return OK;
 }
 
-CUresult fake_MemAlloc(CUdeviceptr *memory, size_t size) { return allocate((void **)memory, size); }
+CUresult fake_MemAlloc(CUdeviceptr *memory, size_t size) { return allocate((void **)memory, size, ON_DEVICE); }
 CUresult fake_MemFree(CUdeviceptr memory) { return release((void *)(uintptr_t)memory); }
 CUresult fake_MemAllocAsync(CUdeviceptr *memory, size_t size, CUstream stream) {
     (void)stream;
-    return allocate((void **)memory, size);
+    return allocate((void **)memory, size, ON_DEVICE);
 }
 CUresult fake_MemHostAlloc(void **memory, size_t size, unsigned flags) {
     (void)flags;
-    return allocate(memory, size);
+    return allocate(memory, size, ON_HOST);
 }
 CUresult fake_MemFreeHost(void *memory) { return release(memory); }
 CUresult fake_MemHostRegister(void *memory, size_t size, unsigned flags) {
     IN_CONTEXT;
-    (void)memory, (void)size, (void)flags;
+    (void)flags;
+    unsigned type;
+    if (fake_PointerGetAttribute(&type, 2, (CUdeviceptr)(uintptr_t)memory) == OK)
+        return 712; /* CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED */
+    add_range(memory, size, ON_HOST);
     count(1);
     return OK;
 }
 CUresult fake_MemHostUnregister(void *memory) {
     IN_CONTEXT;
-    (void)memory;
+    (void)pthread_mutex_lock(&lock);
+    remove_range(memory);
+    (void)pthread_mutex_unlock(&lock);
     count(-1);
     return OK;
 }

@@ -25,6 +25,7 @@ typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 enum {
     CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_OUT_OF_MEMORY = 2,
     CUDA_ERROR_NO_DEVICE = 100,
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
@@ -59,7 +60,8 @@ struct hg_device {
     CUdevice id;
     CUcontext context;
     CUstream setup; /* allocates, zeroes and frees memory */
-    hg_mutex lock;  /* of setup */
+    hg_mutex lock;  /* of setup and pins */
+    struct cuda_pin *pins;
     hg_blob_cache *cache;
     cuda_staging *staging;
     uint32_t architecture; /* 75: compute capability 7.5 */
@@ -77,11 +79,13 @@ void cuda_leave(void);
 struct hg_driver_arena {
     CUdeviceptr address;
     uint64_t size;
-    void *host;      /* where the host sees it; NULL: nowhere */
-    bool registered; /* it is the caller's memory */
+    void *host;           /* where the host sees it; NULL: nowhere */
+    bool imported;        /* it is the caller's memory … */
+    struct cuda_pin *pin; /* … which was pinned for us; NULL: it was pinned before, or is the device's */
 };
 hg_status cuda_arena_alloc(hg_device *device, uint64_t size, hg_driver_arena **arena);
 hg_status cuda_arena_import(hg_device *device, void *host, uint64_t size, hg_driver_arena **arena);
+hg_status cuda_arena_import_device(hg_device *device, uint32_t kind, uint32_t number, void *memory, uint64_t size, hg_driver_arena **arena);
 hg_status cuda_arena_alloc_visible(hg_device *device, uint64_t size, hg_driver_arena **arena);
 uint64_t cuda_arena_address(hg_driver_arena *arena);
 void cuda_arena_free(hg_device *device, hg_driver_arena *arena);

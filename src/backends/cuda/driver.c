@@ -14,6 +14,7 @@ const hg_driver hg_driver_cuda = {
     .device_native = device_native,
     .arena_alloc = cuda_arena_alloc,
     .arena_import = cuda_arena_import,
+    .arena_import_device = cuda_arena_import_device,
     .arena_alloc_visible = cuda_arena_alloc_visible,
     .arena_address = cuda_arena_address,
     .arena_free = cuda_arena_free,

@@ -132,6 +132,88 @@ static void refuse_memory(char said[512]) {
     hg_backend_destroy(b);
 }
 
+/* ---- memory of others ---- */
+
+/* All bytes of the device's memory through a buffer. */
+static bool holds(hg_backend *b, hg_buffer buffer, const uint8_t *expected, uint64_t size) {
+    uint8_t seen[4096];
+    return size <= sizeof seen && hg_buffer_read(b, buffer, 0, seen, size) == HG_OK && memcmp(seen, expected, size) == 0;
+}
+
+#define REFUSED(call, words)                                                                       \
+    do {                                                                                           \
+        bool refused = (call) != HG_OK && strstr(hg_last_error_text(), words);                     \
+        CHECK_MESSAGE(refused, "%s: expected '%s', got '%s'", #call, words, hg_last_error_text()); \
+    } while (0)
+
+static void test_imports(void) {
+    static _Alignas(16) uint8_t plain[4096], pattern[4096];
+    hg_backend *b = open_number(0), *cpu = open_backend("cpu");
+    hg_buffer buffer, second, part;
+    CUcontext context = NULL;
+    CUdeviceptr memory = 0;
+    void *pinned = NULL;
+    if (!b) {
+        CHECK_MESSAGE(false, "%s", hg_last_error_text());
+        return;
+    }
+    for (int i = 0; i < 4096; i++) pattern[i] = (uint8_t)(i * 7 + (i >> 8));
+    CHECK(cuda.DevicePrimaryCtxRetain(&context, 0) == 0 && cuda.CtxPushCurrent(context) == 0);
+    CHECK(cuda.MemAlloc(&memory, 4096) == 0 && cuda.MemHostAlloc(&pinned, 4096, 0) == 0);
+    void *there = (void *)(uintptr_t)memory;
+
+    /* the device's: what one buffer writes, another one on a part of it reads, and freeing frees nothing */
+    CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, there, 4096, &buffer));
+    CHECK_OK(hg_buffer_write(b, buffer, 0, pattern, 4096));
+    CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 1024, 2048, &part));
+    CHECK(holds(b, part, pattern + 1024, 2048));
+    CHECK_OK(hg_backend_free_buffer(b, buffer));
+    CHECK(holds(b, part, pattern + 1024, 2048));
+    CHECK_OK(hg_backend_free_buffer(b, part));
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 1, there, 4096, &buffer),
+            "is memory of device 0, the backend is on device 0, expected device 1");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, there, 4097, &buffer), "the allocation has 4096 bytes from");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 16, 4096, &buffer), "the allocation has 4080 bytes from");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 8, 64, &buffer), "at multiples of 16 bytes");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, plain, 64, &buffer), "is not known to the driver, expected memory of a device");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, pinned, 64, &buffer),
+            "is pinned memory of the host, expected memory of a device");
+    REFUSED(hg_buffer_import_device(b, HG_MEMORY_CUDA_HOST, 0, there, 64, &buffer),
+            "is memory of a device, expected pinned memory of the host");
+    REFUSED(hg_buffer_import(b, there, 64, &buffer), "is memory of a device, expected pinned memory of the host");
+    REFUSED(hg_buffer_import_device(b, (hg_memory_kind)7, 0, there, 64, &buffer), "kind: expected HG_MEMORY_HOST (1)");
+
+    /* pinned by others, under both names */
+    memcpy(pinned, pattern, 4096);
+    CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA_HOST, 0, pinned, 4096, &buffer));
+    CHECK_OK(hg_buffer_import(b, pinned, 4096, &second));
+    CHECK(holds(b, buffer, pattern, 4096) && holds(b, second, pattern, 4096));
+    CHECK_OK(hg_backend_free_buffer(b, buffer));
+    CHECK_OK(hg_backend_free_buffer(b, second));
+
+    /* pinned for us: until the last import of it is gone */
+    memcpy(plain, pattern, 4096);
+    long before = fake_cuda_things();
+    CHECK_OK(hg_buffer_import(b, plain, 4096, &buffer));
+    CHECK_OK(hg_buffer_import(b, plain + 256, 256, &second));
+    CHECK_OK(hg_backend_free_buffer(b, buffer));
+    CHECK(fake_cuda_things() > before && holds(b, second, pattern + 256, 256));
+    CHECK_OK(hg_backend_free_buffer(b, second));
+    CHECK(fake_cuda_things() == before);
+
+    /* other backends */
+    REFUSED(hg_buffer_import_device(cpu, HG_MEMORY_CUDA, 0, there, 64, &buffer), "cpu cannot use memory of a CUDA device in place");
+    CHECK_OK(hg_buffer_import_device(cpu, HG_MEMORY_CUDA_HOST, 0, pinned, 4096, &buffer));
+    CHECK(holds(cpu, buffer, pattern, 4096));
+    CHECK_OK(hg_backend_free_buffer(cpu, buffer));
+
+    CHECK(cuda.MemFree(memory) == 0 && cuda.MemFreeHost(pinned) == 0 && cuda.CtxPopCurrent(&context) == 0);
+    CHECK(cuda.DevicePrimaryCtxRelease(0) == 0);
+    hg_backend_destroy(b);
+    hg_backend_destroy(cpu);
+    CHECK(fake_cuda_things() == 0);
+}
+
 /* ---- drivers ---- */
 
 static void list_devices(char said[512]) {
@@ -178,5 +260,6 @@ int main(int argc, char **argv) {
     expect("FAKE_CUDA_MEMORY=0x9000000", fill_memory, "Buffer allocation failed: 25165824 bytes asked for, ");
     expect("", refuse_memory,
            "Buffer allocation failed: cuda: the device has no memory left (cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY); then it works");
+    test_imports();
     return test_done();
 }
