@@ -1,5 +1,6 @@
 /* Atlas programs on a device against hand-written kernels on the raw API of the same device, in one run, alternating.
- * bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE [WORKLOAD]]]]] */
+ * bench/devices/run [BUILD [BACKEND [DEVICE [PEER_DEVICE [WORKLOAD|all [SIZE]]]]]]: SIZE is usual, large (arrays of 1 GiB, what cuda takes without one)
+ * or tiny (to see that all of it works). */
 #include "../bench.h"
 #include "../calls.h"
 #include "peer.h"
@@ -13,7 +14,16 @@
 
 /* ---- the workloads ---- */
 
-enum { MANY = 4 << 20, SUM_N = 16 << 20, SIDE = 2048, IMAGE = 1024, BODIES = 4096, TILE = 16 };
+enum { TILE = 16 };
+/* Elements of arrays, of the sum; sides of matrices and pictures; bodies. */
+typedef struct sizes {
+    const char *name;
+    size_t many, sum;
+    uint32_t side, image, bodies;
+} sizes;
+static const sizes SIZES[] = {{"usual", 4 << 20, 16 << 20, 2048, 1024, 4096},
+                              {"large", 256 << 20, 256 << 20, 16384, 4096, 65536},
+                              {"tiny", 1 << 14, 1 << 16, 64, 128, 256}};
 
 /* How the Atlas program of a workload takes its arguments. */
 typedef struct atlas_argument {
@@ -56,34 +66,39 @@ static uint32_t *words(size_t n) {
 #define LINEAR(n) \
     {(uint32_t)((n) / 256), 1}, { 256, 1 }
 
-static int make_workloads(workload *w, const float *x) {
-    float a = 1.25f, b = -0.5f, step = 3.0f / IMAGE, eps = 0.01f;
+static int make_workloads(workload *w, const float *x, const sizes *z) {
+    const size_t MANY = z->many, SUM_N = z->sum;
+    const uint32_t SIDE = z->side, IMAGE = z->image, BODIES = z->bodies;
+    float a = 1.25f, b = -0.5f, step = 3.0f / (float)IMAGE, eps = 0.01f;
     int k = 0;
-    w[k++] = (workload){{"saxpy", 2, 2, 1, 2, {MANY * 4, MANY * 4}, {x, x + 7}, 1, {{{0, 1}, {f32(a), MANY}, LINEAR(MANY)}}},
+    w[k++] = (workload){{"saxpy", 2, 2, 1, 2, {MANY * 4, MANY * 4}, {x, x + 7}, 1, {{{0, 1}, {f32(a), (uint32_t)MANY}, LINEAR(MANY)}}},
                         {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"n", -1, HG_TYPE_U64, MANY}},
                         {0, 0},
                         {0, 0},
-                        MANY * 12.0};
+                        (double)MANY * 12};
     w[k++] = (workload){
-        {"chain", 2, 3, 1, 2, {MANY * 4, MANY * 4}, {x, NULL}, 1, {{{0, 1}, {f32(a), f32(b), MANY}, LINEAR(MANY)}}},
+        {"chain", 2, 3, 1, 2, {MANY * 4, MANY * 4}, {x, NULL}, 1, {{{0, 1}, {f32(a), f32(b), (uint32_t)MANY}, LINEAR(MANY)}}},
         {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"a", -1, HG_TYPE_F32, f32(a)}, {"b", -1, HG_TYPE_F32, f32(b)}, {"n", -1, HG_TYPE_U64, MANY}},
         {0, 0},
         {0, 0},
-        MANY * 8.0};
+        (double)MANY * 8};
+    const uint32_t parts = (uint32_t)((SUM_N + 4095) / 4096), fewer = (parts + 4095) / 4096;
     w[k++] = (workload){{"sum",
-                         3,
+                         4,
                          1,
                          3,
                          2,
-                         {(size_t)SUM_N * 4, 4096 * 4, 4},
-                         {x, NULL, NULL},
+                         {SUM_N * 4, parts * 4, 4, fewer * 4},
+                         {x, NULL, NULL, NULL},
                          2,
-                         {{{0, 1}, {SUM_N}, {4096, 1}, {128, 1}}, {{1, 2}, {4096}, {1, 1}, {128, 1}}, {{2, 2}, {1}, {1, 1}, {128, 1}}}},
+                         {{{0, 1}, {(uint32_t)SUM_N}, {parts, 1}, {128, 1}},
+                          {{1, fewer > 1 ? 3 : 2}, {parts}, {fewer, 1}, {128, 1}},
+                          {{3, 2}, {fewer}, {1, 1}, {128, 1}}}},
                         {{"x", 0, 0, 0}, {"y", 2, 0, 0}, {"n", -1, HG_TYPE_U64, SUM_N}},
                         {0, 0},
                         {0, 0},
-                        SUM_N * 4.0};
-    w[k - 1].peer.pass_count = 2;
+                        (double)SUM_N * 4};
+    w[k - 1].peer.pass_count = fewer > 1 ? 3 : 2;
     w[k++] = (workload){{"transpose",
                          2,
                          1,
@@ -122,11 +137,11 @@ static int make_workloads(workload *w, const float *x) {
                         {0, 0},
                         {0, 0},
                         0};
-    w[k++] = (workload){{"histogram", 2, 1, 1, 2, {MANY * 4, 1024}, {words(MANY), NULL}, 1, {{{0, 1}, {MANY}, LINEAR(MANY)}}},
+    w[k++] = (workload){{"histogram", 2, 1, 1, 2, {MANY * 4, 1024}, {words(MANY), NULL}, 1, {{{0, 1}, {(uint32_t)MANY}, LINEAR(MANY)}}},
                         {{"x", 0, 0, 0}, {"y", 1, 0, 0}, {"n", -1, HG_TYPE_U64, MANY}},
                         {0, 0},
                         {0, 0},
-                        MANY * 4.0};
+                        (double)MANY * 4};
     w[k++] = (workload){{"gemm",
                          3,
                          1,
@@ -161,19 +176,24 @@ static hg_backend *open_backend(const char *name, uint32_t device) {
     return b;
 }
 
-static hg_program *load(const char *folder, const char *name) {
+static hg_program *load(const char *folder, const workload *w) {
+    const char *name = w->peer.name, *defines[1];
+    char side[16];
     char path[1024], text[8192];
     snprintf(path, sizeof path, "%s/%s.atlas", folder, name);
     FILE *f = fopen(path, "rb");
     size_t size = f ? fread(text, 1, sizeof text, f) : 0;
     if (f) fclose(f);
     hg_program *p = NULL;
-    OK(hg_program_assemble(text, size, NULL, &p));
+    snprintf(side, sizeof side, "N=%u", (unsigned)w->peer.passes[0].scalars[0]);
+    defines[0] = side;
+    hg_assemble_options options = {.size = sizeof options, .defines = defines, .define_count = strcmp(name, "gemm") == 0};
+    OK(hg_program_assemble_with(text, size, &options, NULL, &p));
     return p;
 }
 
 static void bind(ours *o, const workload *w, const char *folder) {
-    hg_program *p = load(folder, w->peer.name);
+    hg_program *p = load(folder, w);
     hg_params *params = hg_params_create();
     hg_executable *e;
     hg_launch launch = HG_LAUNCH_INIT;
@@ -242,10 +262,18 @@ static void race(ours *o, peer *p, const peer_api *api, const workload *w, const
         bench_add(&theirs, bench_now() - t);
     }
     double ratio = bench_median(&theirs) / bench_median(&mine);
+    bench_samples copies = {.count = 0};
+    for (int i = 0; i < 21 && api->copy && w->bytes > 0; i++) {
+        double t = bench_now();
+        api->copy(p);
+        bench_add(&copies, bench_now() - t);
+    }
     printf("%-12s %6.3f x hand-written (%.3f … %.3f)  goal >= 0.95 %-7s [ours %9.3f ms, peer %9.3f ms", w->peer.name, ratio,
            bench_low(&theirs) / bench_high(&mine), bench_high(&theirs) / bench_low(&mine), ratio >= 0.95 ? "met" : "NOT MET",
            bench_median(&mine) * 1e3, bench_median(&theirs) * 1e3);
     if (w->bytes > 0) printf(", %.1f and %.1f GB/s", w->bytes / bench_median(&mine) * 1e-9, w->bytes / bench_median(&theirs) * 1e-9);
+    if (copies.count) /* a copy of half the bytes reads half and writes half */
+        printf(", %.3f of the copies' rate", w->bytes / bench_median(&mine) / ((double)w->peer.bytes[0] / bench_median(&copies)));
     printf("] %s\n", equal ? "bits equal" : "BITS DIFFER");
     unbind(o, w);
     api->release(p);
@@ -300,6 +328,10 @@ static int cold_peer(const peer_api *api, uint32_t device, const char *folder, c
     return 0;
 }
 
+static const peer_api *api_of(const char *backend) {
+    return strcmp(backend, "vulkan") == 0 ? &peer_vulkan : strcmp(backend, "cuda") == 0 ? &peer_cuda : &peer_opencl;
+}
+
 static double cold_once(const char *self, const char *side, const char *backend, uint32_t device, int warm) {
     char command[2048], folder[] = "/tmp/hologram_cold_XXXXXX";
     if (!warm && !mkdtemp(folder)) return NAN;
@@ -344,8 +376,12 @@ int main(int argc, char **argv) {
     int cold = argc > 4 && strcmp(argv[1], "--cold") == 0;
     const char *backend = argc > 1 ? argv[1] : "opencl";
     workload list[8]; /* all of make_workloads */
-    float *x = floats(SUM_N + 64, 1.0f);
-    int count = make_workloads(list, x);
+    const sizes *z = &SIZES[!cold && strcmp(backend, "cuda") == 0];
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES && argc > 5 && !cold; i++)
+        if (strcmp(argv[5], SIZES[i].name) == 0) z = &SIZES[i];
+    size_t most = z->sum + 64, square = (size_t)z->side * z->side, images = 2 * (size_t)z->image * z->image;
+    float *x = floats(most > square ? (most > images ? most : images) : square > images ? square : images, 1.0f);
+    int count = make_workloads(list, x, z);
     if (cold) {
         list[0].peer.bytes[0] = list[0].peer.bytes[1] = 1024;
         list[0].peer.passes[0].scalars[1] = 256;
@@ -353,13 +389,14 @@ int main(int argc, char **argv) {
         list[0].arguments[3].bits = 256;
         uint32_t device = (uint32_t)atoi(argv[4]);
         if (strcmp(argv[2], "ours") == 0) return cold_ours(argv[3], device, folder, &list[0]);
-        return cold_peer(strcmp(argv[3], "vulkan") == 0 ? &peer_vulkan : &peer_opencl, device, folder, &list[0]);
+        return cold_peer(api_of(argv[3]), device, folder, &list[0]);
     }
-    const peer_api *api = strcmp(backend, "vulkan") == 0 ? &peer_vulkan : &peer_opencl;
+    const peer_api *api = api_of(backend);
     uint32_t device = argc > 2 ? (uint32_t)atoi(argv[2]) : 0, peer_device = argc > 3 ? (uint32_t)atoi(argv[3]) : device;
     char reason[256] = "";
     if (api == &peer_vulkan)
-        memcpy(&list[count - 1].peer.passes[0].groups, (uint32_t[]){IMAGE / 64, IMAGE / 64, 16, 16}, 16); /* gemm.comp */
+        memcpy(&list[count - 1].peer.passes[0].groups, (uint32_t[]){z->image / 64, z->image / 64, 16, 16}, 16); /* gemm.comp */
+    if (api == &peer_cuda) memcpy(&list[count - 1].peer.passes[0].groups, (uint32_t[]){z->image / 128, z->image / 128, 16, 16}, 16);
     setvbuf(stdout, NULL, _IOLBF, 0);
     ours o = {.backend = open_backend(backend, device)};
     peer *p = api->open(peer_device, reason);
@@ -368,13 +405,13 @@ int main(int argc, char **argv) {
         return 1;
     }
     printf("%s, device %u\n", backend, (unsigned)device);
-    const char *only = argc > 4 ? argv[4] : NULL;
+    const char *only = argc > 4 && strcmp(argv[4], "all") != 0 ? argv[4] : NULL;
     for (int i = 0; i < count; i++)
         if (!only || strcmp(only, list[i].peer.name) == 0) race(&o, p, api, &list[i], folder);
     if (!only) launch_cost(&o, p, api, x, folder);
     api->close(p);
     hg_backend_destroy(o.backend);
-    if (!only) cold_start(argv[0], backend, device, peer_device);
+    if (!only && z != &SIZES[2]) cold_start(argv[0], backend, device, peer_device);
     free(x);
     return 0;
 }

@@ -142,4 +142,4 @@ static void release(peer *p) {
     p->program = NULL;
 }
 
-const peer_api peer_opencl = {"opencl", open_device, close_device, prepare, run, read_buffer, release};
+const peer_api peer_opencl = {"opencl", open_device, close_device, prepare, run, read_buffer, release, NULL};

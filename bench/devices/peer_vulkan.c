@@ -220,4 +220,4 @@ static void release(peer *p) {
     }
 }
 
-const peer_api peer_vulkan = {"vulkan", open_device, close_device, prepare, run, read_buffer, release};
+const peer_api peer_vulkan = {"vulkan", open_device, close_device, prepare, run, read_buffer, release, NULL};

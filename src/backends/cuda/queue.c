@@ -163,10 +163,18 @@ hg_status cuda_event_query(hg_driver_event *e, bool *done) {
     return *done ? cuda_check("cuEventQuery", said) : HG_OK;
 }
 
+/* A short launch is over before the system would have put the thread to sleep and woken it. */
+enum { SPIN_NS = 100000 };
+
 hg_status cuda_event_wait(hg_driver_event *e) {
     if (!e->used) return HG_OK;
     HG_TRY(cuda_enter(e->device));
-    hg_status status = cuda_check("cuEventSynchronize", CU_CALL(EventSynchronize, e->event));
+    uint64_t until = hg_clock_ns() + SPIN_NS;
+    CUresult said;
+    do said = cuda.EventQuery(e->event);
+    while (said == CUDA_ERROR_NOT_READY && hg_clock_ns() < until);
+    hg_status status = said == CUDA_ERROR_NOT_READY ? cuda_check("cuEventSynchronize", CU_CALL(EventSynchronize, e->event))
+                                                    : cuda_check("cuEventQuery", said);
     cuda_leave();
     return status;
 }
