@@ -137,7 +137,7 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
     if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
     if (hg_window_is_measured(d)) d->started_ns = hg_clock_ns();
-    record->dirty = false;
+    if (copies) record->dirty = false; /* cleaned by the first command */
     d->recorded_ns = hg_profile_start(d->set->profile);
     if (d->one_window && count == 1 && hg_repeated_find(&d->repeated, d->set->driver, d->device->device, commands, 1))
         return d->set->driver->plan_launch(driver_queue, d->repeated.plan, NULL, 0, signal);
