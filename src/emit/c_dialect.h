@@ -49,12 +49,13 @@ typedef struct c_fence {
 
 /* What the device form needs beside expressions. Qualifiers end in a blank, or are "" where the language has none. */
 typedef struct c_device_words {
-    const char *title;                                  /* of the comment at the top: the language and its version */
-    const char *head;                                   /* lines after that comment */
-    const char *head_f64, *head_atomic64, *head_dot4_u; /* more of them where f64, 64-bit atomics, DOT4_U are used; NULL: none */
-    const char *kernel;                                 /* in front of the kernel's name: "__kernel void " */
-    const char *memory, *group;                         /* qualifiers of pointers to buffers and to group memory */
-    const char *distinct; /* of a parameter whose memory no other one reaches: "restrict "; NULL: the language has no such word */
+    const char *title; /* of the comment at the top: the language and its version */
+    const char *head;  /* lines after that comment */
+    /* More of them where f64, 64-bit atomics, compare and exchange, DOT4_U are used; NULL: none. */
+    const char *head_f64, *head_atomic64, *head_cas, *head_dot4_u;
+    const char *kernel;         /* in front of the kernel's name: "__kernel void " */
+    const char *memory, *group; /* qualifiers of pointers to buffers and to group memory */
+    const char *distinct;       /* of a parameter whose memory no other one reaches: "restrict "; NULL: the language has no such word */
 
     /* Parameters, in order: a pointer a slot, group memory, the record, ids. */
     bool by_address;             /* slots are addresses in the record and no parameters; a kernel may compute addresses */

@@ -36,8 +36,8 @@ static const c_device_words DEVICE = {
     .head = "#include <metal_stdlib>\n"
             "using namespace metal;\n"
             "#pragma METAL fp math_mode(safe)\n"
-            "#pragma METAL fp contract(off)\n"
-            "\n" COMPARE_EXCHANGE("device") COMPARE_EXCHANGE("threadgroup"),
+            "#pragma METAL fp contract(off)\n",
+    .head_cas = "\n" COMPARE_EXCHANGE("device") COMPARE_EXCHANGE("threadgroup"),
     .kernel = "kernel void ",
     .memory = "device ",
     .group = "threadgroup ",

@@ -347,7 +347,7 @@ static const c_form DEVICE = {
 /* Marks slots, group memory, the record and ids, and finds what the text needs. */
 /* What the text needs at its top. */
 typedef struct c_needs {
-    bool f64, atomic64, dot4_u;
+    bool f64, atomic64, cas, dot4_u;
 } c_needs;
 
 static void look(c_printer *p, const c_reach *r, c_needs *needs) {
@@ -359,6 +359,7 @@ static void look(c_printer *p, const c_reach *r, c_needs *needs) {
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             needs->f64 |= v->type == HG_TYPE_F64 || (v->nargs && v->args[0]->type == HG_TYPE_F64);
             needs->atomic64 |= v->op == KIR_ATOMIC && v->u.mem.bytes == 8;
+            needs->cas |= v->op == KIR_ATOMIC && v->u.mem.atomic == KIR_ATOMIC_CAS;
             needs->dot4_u |= v->op == KIR_DOT4_U;
             if (v->op == KIR_INPUT && v->uses) p->marks[emit_device_c_record_mark(p)] |= used;
             if (v->op == KIR_ID && v->uses && v->u.imm < KIR_DEVICE_ID_COUNT && p->dialect->device->id_parameters)
@@ -373,6 +374,7 @@ static void print_head(c_printer *p, const char *about, const c_needs *needs) {
     hg_text_addf(p->out, "/* Written by hologram: %s.\n%s */\n%s", words->title, about, words->head);
     if (needs->f64 && words->head_f64) text(p, words->head_f64);
     if (needs->atomic64 && words->head_atomic64) text(p, words->head_atomic64);
+    if (needs->cas && words->head_cas) text(p, words->head_cas);
     if (needs->dot4_u && words->head_dot4_u) text(p, words->head_dot4_u);
     text(p, "\n");
 }

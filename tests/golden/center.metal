@@ -490,21 +490,6 @@ using namespace metal;
 #pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 
-static inline uint hg_atomic_cas(volatile device atomic_uint *p, uint expected, uint wanted, memory_order order) {
-    for (;;) {
-        uint old = expected;
-        if (atomic_compare_exchange_weak_explicit(p, &old, wanted, order, memory_order_relaxed)) return expected;
-        if (old != expected) return old;
-    }
-}
-static inline uint hg_atomic_cas(volatile threadgroup atomic_uint *p, uint expected, uint wanted, memory_order order) {
-    for (;;) {
-        uint old = expected;
-        if (atomic_compare_exchange_weak_explicit(p, &old, wanted, order, memory_order_relaxed)) return expected;
-        if (old != expected) return old;
-    }
-}
-
 /* What a launch tells every lane. */
 typedef struct reduce_add_f32_kernel_record {
     ulong input_2;
