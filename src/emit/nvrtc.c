@@ -1,8 +1,7 @@
 /* NVRTC: where it is found, and code from CUDA C.
  * Must not know: devices, kernel IR. */
 #include "emit/nvrtc.h"
-#include "base/host.h"
-#include "base/library.h"
+#include "base/nvidia.h"
 #include "base/thread.h"
 #include <stdio.h>
 #include <string.h>
@@ -17,41 +16,14 @@ static char missing[256]; /* "": loaded */
 
 /* ---- the library ---- */
 
-enum { MOST_PLACES = 8, PLACE_BYTES = 512 };
-
-/* Files of NVRTC where the loader does not look: what HOLOGRAM_NVRTC names, toolkits, and the folders of NVIDIA's Python packages under
- * HOLOGRAM_NVIDIA (the folder `nvidia` of site-packages). */
-static uint32_t list_places(char places[MOST_PLACES][PLACE_BYTES]) {
-    uint32_t count = 0;
-    const char *own = hg_host_variable("HOLOGRAM_NVRTC"), *toolkit = hg_host_variable("CUDA_PATH"),
-               *wheels = hg_host_variable("HOLOGRAM_NVIDIA");
-    if (own && *own) snprintf(places[count++], PLACE_BYTES, "%s", own);
-    if (toolkit && *toolkit) snprintf(places[count++], PLACE_BYTES, "%s/lib64/libnvrtc.so", toolkit);
-    if (wheels && *wheels) {
-        snprintf(places[count++], PLACE_BYTES, "%s/cu13/lib/libnvrtc.so.13", wheels);
-        snprintf(places[count++], PLACE_BYTES, "%s/cuda_nvrtc/lib/libnvrtc.so.12", wheels);
-    }
-    snprintf(places[count++], PLACE_BYTES, "/usr/local/cuda/lib64/libnvrtc.so");
-    return count;
-}
-
-static hg_library *find_nvrtc(char *said, size_t size) {
-    static const char *const NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
-    char places[MOST_PLACES][PLACE_BYTES];
-    uint32_t count = list_places(places);
-    const char *own = hg_host_variable("HOLOGRAM_NVRTC");
-    hg_library *library = own && *own ? NULL : hg_library_open(NAMES, HG_COUNT_OF(NAMES), said, size);
-    if (own && *own) count = 1; /* what the user names, or none */
-    for (uint32_t i = 0; i < count && !library; i++) {
-        const char *name = places[i];
-        library = hg_library_open(&name, 1, said, size);
-    }
-    return library;
-}
+static const hg_nvidia_library NVRTC = {.variable = "HOLOGRAM_NVRTC",
+                                        .names = {"libnvrtc.so.13", "libnvrtc.so.12"},
+                                        .plain = "libnvrtc.so",
+                                        .wheels = {"cu13/lib/libnvrtc.so.13", "cuda_nvrtc/lib/libnvrtc.so.12"}};
 
 static void load_nvrtc(void) {
     char said[128] = "";
-    hg_library *library = find_nvrtc(said, sizeof said);
+    hg_library *library = hg_nvidia_open(&NVRTC, said, sizeof said);
     if (!library) {
         snprintf(missing, sizeof missing,
                  "NVRTC, which compiles kernels, is not found (%s): install the CUDA toolkit's libnvrtc.so.13 or .12", said);
