@@ -121,12 +121,14 @@ static hg_status add_level(const build_job *job, const header *h, const build_le
 
 /* ---- all levels ---- */
 
-/* What would change results is switched off here. Where a compiler does it all the same, NAME_check finds out. */
+/* What would change results is switched off here. Where a compiler does it all the same, NAME_check finds out. __FLT_EVAL_METHOD__ 16, of CPUs with
+ * AVX512-FP16, is 0 for all types but _Float16. */
 static const char HEAD[] =
     "\n#if !defined(__GNUC__) || !defined(__SIZEOF_INT128__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
     "#error \"this text is for gcc and clang, on little-endian machines of 64 bits\"\n#endif\n"
     "#if defined(__FAST_MATH__)\n#error \"these kernels promise every bit of their results: compile them without -ffast-math\"\n#endif\n"
-    "#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0\n#error \"floats are computed as such: compile with "
+    "#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16\n#error \"floats are computed as such: "
+    "compile with "
     "-mfpmath=sse\"\n#endif\n"
     "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n#pragma GCC diagnostic ignored "
     "\"-Wunused-parameter\"\n"

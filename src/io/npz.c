@@ -242,10 +242,12 @@ hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name,
     key.length = 0; /* as FILE.npz:KEY, which `what` may be already */
     hg_text_addf(&key, "%s%s%s", what, ends_in(what, name) ? "" : ":", ends_in(what, name) ? "" : name);
     if (status == HG_OK) status = key.failed ? hg_fail_memory() : hg_npy_parse(bytes.data, bytes.length, key.data, type, out);
-    if (status == HG_OK)
+    bool kept = status == HG_OK && out->bytes <= bounds->most; /* more than that is not handed out */
+    if (kept)
         out->memory = bytes;
     else
         hg_bytes_free(&bytes);
+    if (!kept) out->data = NULL;
     hg_text_free(&key);
     return status;
 }

@@ -56,6 +56,7 @@ hg_status plan_build(kir_module *module, plan_reads reads, hg_plan **result) {
     hg_status status = HG_OK;
     if (!plan) return hg_fail_memory();
     plan->reads = reads;
+    plan->relaxed = module->relaxed;
     if (!module->has_step) {
         status = single_kernel(module, plan);
         if (status != HG_OK) plan->kernels.count = 0; /* the module stays the caller's */

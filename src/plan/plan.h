@@ -105,6 +105,7 @@ typedef struct hg_plan {
     hg_arena arena; /* of what steps and entries point to */
     uint64_t env_bytes;
     uint64_t scratch_lane_bytes; /* scratch needed for one lane: the buffer is that times the lanes */
+    bool relaxed;                /* the program says `.flag relaxed` */
     bool keeps_shared;           /* a step besides bar.grid: shared memory lives from kernel to kernel */
     bool is_static;              /* no jumps, and no instruction needs a value of a kernel on the host: submitted whole */
 } hg_plan;

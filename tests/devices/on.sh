@@ -31,7 +31,7 @@ case $device in
         driver=$(first "${HG_BUILD_DIR:-build/release}/tests/fake_cuda/libcuda.so.1")
         package=clang-14
         folder=$(dirname "${driver:-.}")
-        export LD_LIBRARY_PATH="$folder" HOLOGRAM_NVRTC="$folder/libnvrtc.so.13" ;;
+        export LD_LIBRARY_PATH="$folder" HOLOGRAM_NVRTC="$folder/libnvrtc.so.13" HOLOGRAM_CUBLASLT="$folder/libcublasLt.so.13" ;;
     *) echo "unknown device $device" >&2; exit 2 ;;
 esac
 if [ -z "$driver" ]; then

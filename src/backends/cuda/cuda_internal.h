@@ -1,5 +1,6 @@
 /* What the files of the CUDA backend share. symbols.c: the driver's library and its errors; device.c: devices and what they can do;
- * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs; driver.c: the table.
+ * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs;
+ * native.c, native_problem.c: products by cuBLASLt; driver.c: the table.
  * No header of NVIDIA's is needed: the few declarations are here and in symbols.def.
  * Must not know: programs of the library, handles, how kernels are made. */
 #ifndef HG_BACKENDS_CUDA_INTERNAL_H
@@ -55,6 +56,7 @@ static inline CUresult cuda_asked(const char *call) { return cuda_before_call ? 
 
 /* ---- device.c ---- */
 typedef struct cuda_staging cuda_staging;
+typedef struct cuda_native cuda_native;
 struct hg_device {
     hg_device_caps caps;
     CUdevice id;
@@ -64,6 +66,7 @@ struct hg_device {
     struct cuda_pin *pins;
     hg_blob_cache *cache;
     cuda_staging *staging;
+    cuda_native *native;   /* NULL: off */
     uint32_t architecture; /* 75: compute capability 7.5 */
     bool pools;            /* memory is allocated in the order of a stream */
     uint64_t max_dynamic_shared;
@@ -106,6 +109,9 @@ hg_status cuda_staging_release(hg_device *device, CUstream stream, void *piece) 
 /* Of a plan: they are kept in a list, and freed together. */
 void cuda_staging_keep(void *piece, void **kept);
 void cuda_staging_drop(void **kept);
+/* Memory that only what is enqueued until cuda_between_free uses. */
+hg_status cuda_between_alloc(hg_device *device, CUstream stream, size_t size, CUdeviceptr *memory) HG_NODISCARD;
+void cuda_between_free(hg_device *device, CUstream stream, CUdeviceptr memory);
 
 /* ---- queue.c ---- */
 hg_status cuda_queue_create(hg_device *device, hg_driver_queue **queue);
@@ -131,5 +137,13 @@ hg_status cuda_submit_graph(hg_driver_queue *queue, CUgraphExec graph, hg_driver
 hg_status cuda_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel);
 void cuda_kernel_destroy(hg_driver_kernel *kernel);
 hg_status cuda_launch(hg_device *device, CUstream stream, const hg_driver_dispatch *dispatch, void **kept) HG_NODISCARD;
+
+/* ---- native.c: word: on, off, auto or "" ---- */
+hg_status cuda_native_create(const char *word, cuda_native **native) HG_NODISCARD;
+void cuda_native_destroy(cuda_native *native); /* in the device's context */
+bool cuda_native_by(char text[256]);
+bool cuda_step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch);
+void cuda_step_describe(const hg_device *device, const plan_call *call, char text[64]);
+hg_status cuda_step(hg_device *device, CUstream stream, const hg_driver_step *step) HG_NODISCARD;
 
 #endif

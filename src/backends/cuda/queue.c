@@ -51,18 +51,10 @@ static hg_status copy(hg_device *d, CUstream stream, const hg_range *to, const h
         CU_TRY(MemcpyDtoDAsync, target, source, size, stream);
         return HG_OK;
     }
-    if (!d->pools) {
-        CU_TRY(StreamSynchronize, stream);
-        CU_TRY(MemAlloc, &between, size);
-    } else {
-        CU_TRY(MemAllocAsync, &between, size, stream);
-    }
+    HG_TRY(cuda_between_alloc(d, stream, size, &between));
     hg_status status = cuda_check("cuMemcpyDtoDAsync", CU_CALL(MemcpyDtoDAsync, between, source, size, stream));
     if (status == HG_OK) status = cuda_check("cuMemcpyDtoDAsync", CU_CALL(MemcpyDtoDAsync, target, between, size, stream));
-    if (d->pools)
-        (void)cuda.MemFreeAsync(between, stream);
-    else if (cuda.StreamSynchronize(stream) == CUDA_SUCCESS)
-        (void)cuda.MemFree(between);
+    cuda_between_free(d, stream, between);
     return status;
 }
 
@@ -76,8 +68,8 @@ hg_status cuda_enqueue(hg_device *d, CUstream stream, const hg_driver_command *c
         if (c->to.size) CU_TRY(MemsetD8Async, c->to.arena->address + c->to.offset, c->value, (size_t)c->to.size, stream);
         return HG_OK;
     case HG_CMD_DISPATCH: return cuda_launch(d, stream, c->dispatch, kept);
-    case HG_CMD_LAUNCH:
-    case HG_CMD_STEP: break;
+    case HG_CMD_STEP: return cuda_step(d, stream, c->step);
+    case HG_CMD_LAUNCH: break;
     }
     return hg_fail(HG_ERROR_INTERNAL, "cuda runs dispatches only");
 }

@@ -198,3 +198,22 @@ hg_status cuda_staging_release(hg_device *d, CUstream stream, void *p) {
     }
     return status;
 }
+
+/* ---- memory between commands ---- */
+
+hg_status cuda_between_alloc(hg_device *d, CUstream stream, size_t size, CUdeviceptr *memory) {
+    if (d->pools) {
+        CU_TRY(MemAllocAsync, memory, size, stream);
+        return HG_OK;
+    }
+    CU_TRY(StreamSynchronize, stream);
+    CU_TRY(MemAlloc, memory, size);
+    return HG_OK;
+}
+
+void cuda_between_free(hg_device *d, CUstream stream, CUdeviceptr memory) {
+    if (d->pools)
+        (void)cuda.MemFreeAsync(memory, stream);
+    else if (cuda.StreamSynchronize(stream) == CUDA_SUCCESS)
+        (void)cuda.MemFree(memory);
+}

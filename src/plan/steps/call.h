@@ -33,6 +33,7 @@ typedef struct plan_call {
     uint16_t op;                  /* hg_op */
     uint16_t fn;                  /* hg_op or KIR_FN_*: of the name among the operands, or that a reduction folds with; HG_OP_NONE */
     uint8_t type;                 /* hg_type */
+    bool relaxed;                 /* the program leaves the precision of f32 and f64 to the device (.flag relaxed) */
     const plan_operand *operands; /* by number in the row, from 0 */
     plan_array *arrays;           /* those that are given, and the result, in the row's order */
     uint32_t array_count;

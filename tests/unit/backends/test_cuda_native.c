@@ -1,0 +1,139 @@
+/* Products by cuBLASLt on the driver of tests/fake_cuda (tests/devices/on.sh fake_cuda): who does them, their precision, calls that fail. The shapes are
+ * tests/tensor's. */
+#include "backends/cuda/cuda_internal.h"
+#include "support/fake_cuda.h"
+#include "support/runtime_support.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+
+enum { M = 8, N = 64, K = 512 }; /* as many multiplications as `auto` wants */
+
+static long asked_of_fake(const char *name) {
+    const char *file = getenv("HOLOGRAM_CUBLASLT");
+    void *library = file ? dlopen(file, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    long (*ask)(void) = NULL;
+    if (library) *(void **)&ask = dlsym(library, name);
+    return ask ? ask() : 0;
+}
+static long products(void) { return asked_of_fake("fake_cublas_products"); }
+
+static hg_backend *open_cuda(const char *native, bool deterministic) {
+    hg_config c = hg_config_default();
+    hg_backend *b = NULL;
+    snprintf(c.backend, sizeof c.backend, "cuda");
+    snprintf(c.native, sizeof c.native, "%s", native);
+    c.deterministic = deterministic;
+    return hg_backend_create_with_config(&c, &b) == HG_OK ? b : NULL;
+}
+
+/* All elements of c, which are equal: K times x * y. bits: of x and y; size: of their elements. */
+static hg_status multiply(hg_backend *b, const char *type, const char *flags, uint32_t x, uint32_t y, uint32_t size, uint32_t *bits) {
+    static uint8_t left[M * K * 4], right[K * N * 4], sums[M * N * 4];
+    static const char *const NAMES[] = {"a", "x", "c"};
+    hg_buffer buffers[3] = {0};
+    hg_params *params = hg_params_create();
+    char text[512];
+    for (uint32_t i = 0; i < M * K; i++) memcpy(left + (size_t)i * size, &x, size);
+    for (uint32_t i = 0; i < K * N; i++) memcpy(right + (size_t)i * size, &y, size);
+    snprintf(text, sizeof text,
+             PROGRAM("%s.param c buffer %s inout\n.param a buffer %s in\n.param x buffer %s in\n.lanes 1\n"
+                     " gemm.%s c=c, a=a, b=x, m=%u, n=%u, k=%u\n"),
+             flags, type, type, type, type, (unsigned)M, (unsigned)N, (unsigned)K);
+    hg_program *p = assemble(text);
+    const uint64_t bytes[] = {(uint64_t)M * K * size, (uint64_t)K * N * size, (uint64_t)M * N * size};
+    hg_status status = HG_OK;
+    for (int i = 0; i < 3 && status == HG_OK; i++) status = hg_backend_allocate_buffer(b, bytes[i], &buffers[i]);
+    for (int i = 0; i < 2 && status == HG_OK; i++) status = hg_backend_copy_to_buffer(b, buffers[i], i ? right : left, bytes[i]);
+    for (int i = 0; i < 3 && status == HG_OK; i++) status = hg_params_set_buffer(params, NAMES[i], buffers[i]);
+    if (status == HG_OK) status = hg_backend_execute_program_with_params(b, p, NULL, params);
+    if (status == HG_OK) status = hg_backend_copy_from_buffer(b, buffers[2], sums, bytes[2]);
+    *bits = 0;
+    memcpy(bits, sums, size);
+    for (uint32_t i = 1; i < M * N && status == HG_OK; i++) CHECK(memcmp(sums, sums + (size_t)i * size, size) == 0);
+    hg_error kept = *hg_error_record();
+    for (int i = 0; i < 3; i++)
+        if (buffers[i].handle) HG_IGNORE(hg_backend_free_buffer(b, buffers[i]));
+    *hg_error_record() = kept;
+    hg_params_destroy(params);
+    hg_program_release(p);
+    return status;
+}
+
+enum { ONE_F16 = 0x3C00, SUM_F16 = 0x6000, ONE = 0x3F800000, SUM = 0x44000000 }; /* 1 and 512 */
+
+static void expect(const char *native, bool deterministic, const char *type, const char *flags, long more) {
+    hg_backend *b = open_cuda(native, deterministic);
+    bool half = type[1] == '1';
+    uint32_t bits, one = half ? ONE_F16 : ONE;
+    CHECK(b != NULL);
+    if (!b) return;
+    long before = products();
+    CHECK_OK(multiply(b, type, flags, one, one, half ? 2 : 4, &bits));
+    CHECK_U64(bits, half ? SUM_F16 : SUM);
+    CHECK_MESSAGE(products() - before == more, "native=%s %s %s: %ld products by cuBLASLt, %ld expected", native, type, flags,
+                  products() - before, more);
+    hg_backend_destroy(b);
+    CHECK_U64((uint64_t)asked_of_fake("fake_cublas_live"), 0);
+    CHECK_U64((uint64_t)fake_cuda_things(), 0);
+}
+
+/* Numbers that TF32 does not hold: 1 + 2^-12 becomes 1. */
+static void test_precision(void) {
+    hg_backend *b = open_cuda("on", false);
+    uint32_t bits, near_one = ONE + (1 << 11);
+    CHECK(b != NULL);
+    if (!b) return;
+    CHECK_OK(multiply(b, "f32", "", near_one, ONE, 4, &bits));
+    CHECK_U64(bits, SUM + (1 << 11));
+    CHECK_OK(multiply(b, "f32", ".flag relaxed\n", near_one, ONE, 4, &bits));
+    CHECK_U64(bits, SUM);
+    hg_backend_destroy(b);
+}
+
+/* ---- calls that fail ---- */
+
+static uint64_t calls, fail_at;
+static CUresult fail_one(const char *call) {
+    if (strncmp(call, "cublasLt", 8) != 0) return CUDA_SUCCESS;
+    return ++calls == fail_at ? 999 : CUDA_SUCCESS;
+}
+
+/* What fails before the product leaves it to the expansion; the product itself is an error that names it. Nothing stays behind. */
+static void test_failing_calls(void) {
+    uint64_t most = 0, errors = 0;
+    for (fail_at = 0; fail_at <= most; fail_at++) {
+        hg_backend *b = open_cuda("auto", false);
+        uint32_t bits;
+        CHECK(b != NULL);
+        if (!b) return;
+        calls = 0;
+        cuda_before_call = fail_one;
+        hg_status status = multiply(b, "f16", "", ONE_F16, ONE_F16, 2, &bits);
+        cuda_before_call = NULL;
+        if (!fail_at) most = calls;
+        errors += status != HG_OK;
+        CHECK_MESSAGE(status == HG_OK ? bits == SUM_F16 : strstr(hg_last_error_text(), "cublasLtMatmul") != NULL, "call %u: %s",
+                      (unsigned)fail_at, hg_last_error_text());
+        hg_backend_destroy(b);
+        CHECK_U64((uint64_t)asked_of_fake("fake_cublas_live"), 0);
+        CHECK_U64((uint64_t)fake_cuda_things(), 0);
+    }
+    CHECK(most > 10);
+    CHECK_U64(errors, 1);
+}
+
+int main(void) {
+    if (!fake_cuda_is_here()) {
+        SKIP("the driver is not that of tests/fake_cuda");
+        return test_done();
+    }
+    expect("auto", false, "f16", "", 1);
+    expect("auto", true, "f16", "", 0);
+    expect("off", false, "f16", "", 0);
+    expect("auto", false, "f32", "", 0);
+    expect("auto", false, "f32", ".flag relaxed\n", 1);
+    expect("on", false, "f32", "", 1);
+    test_precision();
+    test_failing_calls();
+    return test_done();
+}
