@@ -10,21 +10,6 @@ typedef struct cublasLtContext *cublasLtHandle_t;
 typedef struct cublasLtMatmulDesc *cublasLtMatmulDesc_t;
 typedef struct cublasLtMatrixLayout *cublasLtMatrixLayout_t;
 typedef struct cublasLtMatmulPreference *cublasLtMatmulPreference_t;
-typedef struct lt_algorithm { /* cublasLtMatmulAlgo_t */
-    uint64_t data[8];
-} lt_algorithm;
-typedef struct lt_choice { /* cublasLtMatmulHeuristicResult_t */
-    lt_algorithm algorithm;
-    size_t workspace_bytes;
-    int status;
-    float waves;
-    int reserved[4];
-} lt_choice;
-enum { LT_SUCCESS = 0, LT_ALLOC_FAILED = 3 };
-/* Attributes: of operations, of layouts, of preferences; and the operation `transposed`. */
-enum { LT_LEFT_OPERATION = 3, LT_RIGHT_OPERATION = 4, LT_BATCHES = 5, LT_BATCH_STRIDE = 6, LT_MOST_WORKSPACE = 1, LT_ALIGNMENTS = 5 };
-enum { LT_TRANSPOSED = 1 };
-
 enum {
     MOST_KEPT = 256,
     MOST_WORKSPACE = 32 << 20, /* what NVIDIA's documentation of cublasSetWorkspace advises for the largest devices */

@@ -9,6 +9,22 @@
 enum { LT_F32 = 0, LT_F64 = 1, LT_F16 = 2, LT_I8 = 3, LT_I32 = 10, LT_BF16 = 14 };
 enum { LT_COMPUTE_F32 = 68, LT_COMPUTE_F32_PEDANTIC = 69, LT_COMPUTE_F64_PEDANTIC = 71, LT_COMPUTE_I32 = 72, LT_COMPUTE_TF32 = 77 };
 
+/* cublasLtMatmulAlgo_t, cublasLtMatmulHeuristicResult_t */
+typedef struct lt_algorithm {
+    uint64_t data[8];
+} lt_algorithm;
+typedef struct lt_choice {
+    lt_algorithm algorithm;
+    size_t workspace_bytes;
+    int status;
+    float waves;
+    int reserved[4];
+} lt_choice;
+enum { LT_SUCCESS = 0, LT_ALLOC_FAILED = 3 };
+/* Attributes: of operations, of layouts, of preferences; and the operation `transposed`. */
+enum { LT_LEFT_OPERATION = 3, LT_RIGHT_OPERATION = 4, LT_BATCHES = 5, LT_BATCH_STRIDE = 6, LT_MOST_WORKSPACE = 1, LT_ALIGNMENTS = 5 };
+enum { LT_TRANSPOSED = 1 };
+
 /* A matrix whose columns lie one after another; strides in elements. */
 typedef struct lt_matrix {
     uint8_t array; /* which of the call's */

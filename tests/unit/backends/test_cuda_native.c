@@ -1,10 +1,34 @@
 /* Products by cuBLASLt on the driver of tests/fake_cuda (tests/devices/on.sh fake_cuda): who does them, their precision, calls that fail. The shapes are
  * tests/tensor's. */
+#include "backends/cuda/native.h"
 #include "backends/cuda/cuda_internal.h"
 #include "support/fake_cuda.h"
+#include "support/in_process.h"
 #include "support/runtime_support.h"
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
+#if defined(HG_CUBLASLT_HEADER) /* the toolkit is installed */
+#include <cublasLt.h>
+_Static_assert(LT_F32 == (int)CUDA_R_32F && LT_F64 == (int)CUDA_R_64F && LT_F16 == (int)CUDA_R_16F && LT_I8 == (int)CUDA_R_8I &&
+                   LT_I32 == (int)CUDA_R_32I && LT_BF16 == (int)CUDA_R_16BF,
+               "the same types");
+_Static_assert(LT_COMPUTE_F32 == (int)CUBLAS_COMPUTE_32F && LT_COMPUTE_F32_PEDANTIC == (int)CUBLAS_COMPUTE_32F_PEDANTIC &&
+                   LT_COMPUTE_F64_PEDANTIC == (int)CUBLAS_COMPUTE_64F_PEDANTIC && LT_COMPUTE_I32 == (int)CUBLAS_COMPUTE_32I &&
+                   LT_COMPUTE_TF32 == (int)CUBLAS_COMPUTE_32F_FAST_TF32,
+               "the same ways to multiply");
+_Static_assert(LT_LEFT_OPERATION == (int)CUBLASLT_MATMUL_DESC_TRANSA && LT_RIGHT_OPERATION == (int)CUBLASLT_MATMUL_DESC_TRANSB &&
+                   LT_BATCHES == (int)CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
+                   LT_BATCH_STRIDE == (int)CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
+                   LT_MOST_WORKSPACE == (int)CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES &&
+                   LT_ALIGNMENTS == (int)CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES && LT_TRANSPOSED == (int)CUBLAS_OP_T &&
+                   LT_SUCCESS == (int)CUBLAS_STATUS_SUCCESS && LT_ALLOC_FAILED == (int)CUBLAS_STATUS_ALLOC_FAILED,
+               "the same attributes");
+_Static_assert(sizeof(lt_choice) == sizeof(cublasLtMatmulHeuristicResult_t) && sizeof(lt_algorithm) == sizeof(cublasLtMatmulAlgo_t) &&
+                   offsetof(lt_choice, workspace_bytes) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) &&
+                   offsetof(lt_choice, status) == offsetof(cublasLtMatmulHeuristicResult_t, state),
+               "the same structures");
+#endif
 
 enum { M = 8, N = 64, K = 512 }; /* as many multiplications as `auto` wants */
 
@@ -122,7 +146,30 @@ static void test_failing_calls(void) {
     CHECK_U64(errors, 1);
 }
 
+/* NVIDIA's own library, which opens without a GPU: all functions are there. */
+static void say_version(char said[512]) { (void)cuda_native_by(said); }
+
+static void test_real_library(void) {
+    char said[512] = "";
+    if (access("/usr/local/cuda/lib64/libcublasLt.so", R_OK) != 0) {
+        SKIP("NVIDIA's cuBLASLt is not installed");
+        return;
+    }
+    in_process("HOLOGRAM_CUBLASLT=/usr/local/cuda/lib64/libcublasLt.so", say_version, said);
+    CHECK_MESSAGE(strncmp(said, "cuBLASLt 1", 10) == 0, "%s", said);
+}
+
+static void test_missing_library(void) {
+    char said[512] = "";
+    in_process("HOLOGRAM_CUBLASLT=/nowhere/libcublasLt.so", say_version, said);
+    CHECK_MESSAGE(strstr(said, "no cuBLASLt (") && strstr(said, "/nowhere"), "%s", said);
+    in_process("HOLOGRAM_CUBLASLT=libm.so.6", say_version, said);
+    CHECK_MESSAGE(strstr(said, "cuBLASLt has no cublasLt"), "%s", said);
+}
+
 int main(void) {
+    test_real_library();
+    test_missing_library();
     if (!fake_cuda_is_here()) {
         SKIP("the driver is not that of tests/fake_cuda");
         return test_done();
