@@ -27,7 +27,7 @@ check:
 
 install:
 	@sh tools/setup build
-	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- libhologram.so libhologram.a hologram
+	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- libhologram.so libhologram.a hologram hologram_ptx
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(abspath $(PREFIX)))
 
 release: setup

@@ -182,6 +182,7 @@ int command_emit(int argc, char **argv) {
         {"--large", NULL, &o.options.large},
         {"--proven", NULL, &o.options.proven},
         {"--whole-blocks", NULL, &o.options.whole_blocks},
+        {"--at-origin", NULL, &o.options.at_origin},
         {"--descriptors", NULL, &o.options.no_addresses},
         {"-g", NULL, &o.options.debug},
         {"--print-after", &print_after, NULL},

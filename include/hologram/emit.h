@@ -31,21 +31,21 @@ typedef enum hg_emit_form {
 
 /** What may be chosen. Zero, but for the size, is what `hologram emit` does without options. */
 typedef struct hg_emit_options {
-    size_t size;         /**< sizeof(hg_emit_options) */
-    const char *caps;    /**< device whose capabilities the code may use: "pocl", "lavapipe", "swiftshader" (or "poor"), "cpu"; NULL: the
+    size_t size;       /**< sizeof(hg_emit_options) */
+    const char *caps;  /**< device whose capabilities the code may use: "pocl", "lavapipe", "swiftshader" (or "poor"), "cpu"; NULL: the
                               target's own. Borrowed for the call. Not for target "c" */
-    hg_emit_form form;   /**< a form, a group or a fold given with target "kir" shows kernels in device form. Not for target "c" */
-    uint32_t fold;       /**< lanes of one work-item; 0: 1 */
-    uint32_t group[3];   /**< work-items of a work-group; 0, 0, 0: the program's block, else the usual one */
-    uint32_t kernel;     /**< with one_kernel: its number, from 0 */
-    bool one_kernel;     /**< only the kernel of that number. A binary target of a program with several kernels needs it */
-    bool large;          /**< launches of 2^32 lanes and more */
-    bool proven;         /**< bounds were checked before */
-    bool whole_blocks;   /**< no partial block at the end */
-    bool no_addresses;   /**< a device without addresses of buffers */
-    bool debug;          /**< names and source lines in binary targets */
-    bool verify;         /**< check the rules of kernel IR after every pass */
-    uint8_t reserved[1]; /**< never used */
+    hg_emit_form form; /**< a form, a group or a fold given with target "kir" shows kernels in device form. Not for target "c" */
+    uint32_t fold;     /**< lanes of one work-item; 0: 1 */
+    uint32_t group[3]; /**< work-items of a work-group; 0, 0, 0: the program's block, else the usual one */
+    uint32_t kernel;   /**< with one_kernel: its number, from 0 */
+    bool one_kernel;   /**< only the kernel of that number. A binary target of a program with several kernels needs it */
+    bool large;        /**< launches of 2^32 lanes and more */
+    bool proven;       /**< bounds were checked before */
+    bool whole_blocks; /**< no partial block at the end */
+    bool no_addresses; /**< a device without addresses of buffers */
+    bool debug;        /**< names and source lines in binary targets */
+    bool verify;       /**< check the rules of kernel IR after every pass */
+    bool at_origin;    /**< one dispatch is the whole launch */
 } hg_emit_options;
 
 /**

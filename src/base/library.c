@@ -1,5 +1,6 @@
 /* Shared libraries on dlopen; a host without it has none. */
 #include "base/library.h"
+#include "base/host.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -67,3 +68,21 @@ bool hg_library_own_path(char *path, size_t size) {
 }
 
 #endif
+
+static bool is_file(const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (f) (void)fclose(f);
+    return f != NULL;
+}
+
+bool hg_library_beside(const char *name, const char *installed, char *path, size_t size) {
+    static const char *const UP[] = {"", "/..", "/../lib"};
+    char own[1024], *slash = NULL;
+    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
+    for (size_t i = 0; slash && i < sizeof UP / sizeof *UP; i++) {
+        int length = snprintf(path, size, "%s%s/%s", own, UP[i], name);
+        if (length > 0 && (size_t)length < size && is_file(path)) return true;
+    }
+    snprintf(path, size, "%s/%s", installed, name);
+    return is_file(path);
+}

@@ -14,6 +14,10 @@ void hg_library_close(hg_library *library); /* NULL is fine. Only when nothing o
 /* Stores the address of a function in *function, a pointer to any function pointer; NULL and false when there is none. */
 bool hg_library_function(hg_library *library, const char *name, void *function);
 
+/* A file of this library's installation: beside the file that holds this code, in the folder above or in ../lib, or else in `installed`. False: in none
+ * of them. A privileged program takes only the installed one. */
+bool hg_library_beside(const char *name, const char *installed, char *path, size_t size);
+
 /* The absolute path of the file that holds this code: the shared library, or the program that it is linked into. False: unknown. */
 bool hg_library_own_path(char *path, size_t size);
 

@@ -142,7 +142,9 @@ static hg_status add_step(emit_kernels *list, const hg_plan *plan, const plan_st
 
 static hg_status collect_kernels(const emit_job *o, const hg_plan *plan, emit_kernels *list) {
     bool on_device = o->caps.name && strcmp(o->caps.name, "cpu") != 0;
-    library_tiles tiles = library_tiles_of(on_device ? LIBRARY_TILES_DEVICE : LIBRARY_TILES_V4);
+    library_tiles tiles = library_tiles_of(!on_device                      ? LIBRARY_TILES_V4
+                                           : emitter_by_address(o->target) ? LIBRARY_TILES_JOINING
+                                                                           : LIBRARY_TILES_DEVICE);
     for (uint64_t i = 0; i < plan->kernels.count; i++) HG_TRY(add_kernel(list, (emit_kernel){.module = plan->kernels.data[i].module}));
     for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(add_step(list, plan, &plan->steps.data[i], &tiles));
     return HG_OK;
@@ -159,7 +161,7 @@ static void free_kernels(emit_kernels *list) {
 typedef struct device_kernel {
     kir_module *low, *module;
     kir_device_layout layout;
-    uint32_t group[3];
+    uint32_t group[3], block[3]; /* block: that its code was made for; 0: any */
     uint64_t group_memory;
 } device_kernel;
 
@@ -169,22 +171,32 @@ static void device_kernel_free(device_kernel *k) {
     kir_module_destroy(k->low);
 }
 
-/* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the program's block, else the usual one. */
+static uint64_t shared_bytes(const hg_program *program, const emit_kernel *kernel) {
+    return kernel->lanes ? kernel->shared : program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON;
+}
+
+/* Blocks where the kernel needs them or they save divisions, as at a launch; the group is the program's block, else the usual one, and known to code
+ * that needs it. */
 static kir_device_options choose_form(const emit_job *o, const hg_program *program, const emit_kernel *kernel, const kir_module *low,
                                       uint32_t group[3]) {
     kir_device_options device = o->device;
     device.target = o->caps.target;
     device.distinct = UINT64_MAX; /* buffers do not overlap, as in most launches */
-    if (!o->form_given)
-        device.form = low->uses_barrier || low->uses_shared || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
+    bool needs_blocks = low->uses_barrier || low->uses_shared;
+    if (!o->form_given) device.form = needs_blocks || kir_device_wants_blocks(low) ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     memcpy(group, o->group, 3 * sizeof *group);
-    if (group[0]) return device;
-    group[0] = device.form == KIR_FORM_FLAT ? 64 : 256;
-    group[1] = group[2] = 1;
-    if (device.form == KIR_FORM_BLOCK && kernel->lanes)
-        group[0] = kernel->lanes;
-    else if (device.form == KIR_FORM_BLOCK && program->block[0])
-        memcpy(group, program->block, 3 * sizeof *group);
+    if (!group[0]) {
+        group[0] = device.form == KIR_FORM_FLAT ? 64 : 256;
+        group[1] = group[2] = 1;
+        if (device.form == KIR_FORM_BLOCK && kernel->lanes)
+            group[0] = kernel->lanes;
+        else if (device.form == KIR_FORM_BLOCK && program->block[0])
+            memcpy(group, program->block, 3 * sizeof *group);
+    }
+    if (needs_blocks && device.form == KIR_FORM_BLOCK && device.fold < 2) {
+        memcpy(device.block, group, sizeof device.block);
+        device.shared_bytes = shared_bytes(program, kernel);
+    }
     return device;
 }
 
@@ -192,11 +204,11 @@ static hg_status make_device_kernel(const emit_job *o, const hg_program *program
     kir_compilation c = compilation(o);
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, kernel->module, &k->low));
     kir_device_options device = choose_form(o, program, kernel, k->low, k->group);
+    memcpy(k->block, device.block, sizeof k->block);
     c.device = &device;
     c.layout = &k->layout;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, k->low, &k->module));
-    uint64_t shared = kernel->lanes ? kernel->shared : program->shared ? program->shared : HG_MAX_SHARED_BYTES_COMMON;
-    if (k->layout.uses_group_memory) k->group_memory = k->layout.shared_reserved + shared;
+    if (k->layout.uses_group_memory) k->group_memory = k->layout.shared_reserved + shared_bytes(program, kernel);
     return HG_OK;
 }
 
@@ -207,6 +219,9 @@ static hg_status print_device_kernel(const emit_job *o, const hg_program *progra
     hg_status status = make_device_kernel(o, program, kernel, &k);
     if (status == HG_OK) {
         hg_text_addf(&about, "%s", plan);
+        if (k.block[0])
+            hg_text_addf(&about, "%s, for blocks of %u x %u x %u lanes\n", k.module->name, (unsigned)k.block[0], (unsigned)k.block[1],
+                         (unsigned)k.block[2]);
         tell_slots(k.low, k.module, &about);
         const kir_module *const kernels[] = {k.module};
         emit_input in = {.kernels = kernels,
@@ -359,6 +374,7 @@ static hg_status read_options(const hg_emit_options *given, emit_job *o) {
     o->device.small = !own.large;
     o->device.proven = own.proven;
     o->device.whole_blocks = own.whole_blocks;
+    o->device.at_origin = own.at_origin;
     HG_TRY(find_caps(own.caps, o));
     if (own.no_addresses && emitter_by_address(o->target))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "no_addresses (--descriptors): target %s finds memory by addresses alone",

@@ -18,7 +18,7 @@ typedef struct hg_code_key {
     uint64_t distinct;     /* kir_device_options.distinct; 0 where the tier does not ask for it */
     uint32_t fold, group[3];
     uint8_t tier;
-    uint8_t form, small, whole_blocks, proven, shared_is_slot, bound, alone; /* device forms */
+    uint8_t form, small, whole_blocks, at_origin, proven, shared_is_slot, bound, alone; /* device forms */
     /* target.bind_arenas, as in kir_device_options; open_arenas: how many open accesses reach. */
     uint8_t slot_arenas[KIR_BOUND_SLOTS], kind_arenas[KIR_SLOT_ARENA], open_arenas;
 } hg_code_key;

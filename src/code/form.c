@@ -164,6 +164,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .form = key->form,
                                   .small = key->small,
                                   .whole_blocks = key->whole_blocks,
+                                  .at_origin = key->at_origin,
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
                                   .hide_zeros = set->caps->tiers[key->tier].kir.folds_zeros && !relaxed,

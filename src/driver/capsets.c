@@ -7,7 +7,7 @@ typedef struct row {
     const char *name, *title;
     bool i8, i16, i64, f64, fma32, fma64, subnormals, half, folds_zeros, dot4, addressed, memory8, memory16, memory64, shared8, shared16,
         shared64, atomic64, shared_atomic64;
-    uint32_t max_slots, max_rounds;
+    uint32_t max_slots, max_rounds, written_rounds;
     const char *inexact;
 } row;
 static const row ROWS[] = {
@@ -59,7 +59,8 @@ void hg_capset_get(uint32_t index, hg_capset *set) {
                                       .atomic64 = r->atomic64,
                                       .shared_atomic64 = r->shared_atomic64,
                                       .max_arenas = 8,
-                                      .max_rounds = r->max_rounds};
+                                      .max_rounds = r->max_rounds,
+                                      .written_rounds = r->written_rounds};
 }
 
 bool hg_capset_find(const char *name, hg_capset *set) {

@@ -50,6 +50,7 @@ typedef struct hg_device_caps {
     bool host_memory;     /* arenas are host memory: map is free and copies are memcpy */
     bool can_import;
     bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
+    bool records_steps; /* HG_CMD_STEP never faults, and plan_create takes it */
     uint32_t max_slots; /* direct buffers of a kernel */
     uint32_t max_block_lanes;
     uint64_t max_shared_bytes;
@@ -288,8 +289,8 @@ typedef struct hg_driver {
     void (*step_describe)(const hg_device *device, const plan_call *call, char text[64]);
     /* Optional: the library that native steps go through, or why none does and what to install. Opens it. */
     bool (*steps_by)(char text[256]);
-    /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY and HG_CMD_FILL; what their
-     * pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
+    /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY, HG_CMD_FILL and, with
+     * caps.records_steps, HG_CMD_STEP; what their pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
     hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);
     hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
                              hg_driver_event *signal); /* (queue) as queue_submit */

@@ -58,7 +58,7 @@ typedef struct c_device_words {
     const char *distinct;       /* of a parameter whose memory no other one reaches: "restrict "; NULL: the language has no such word */
 
     /* Parameters, in order: a pointer a slot, group memory, the record, ids. */
-    bool by_address;             /* slots are addresses in the record and no parameters; a kernel may compute addresses */
+    bool by_address;             /* slots are addresses in the record, multiples of 16, and no parameters; a kernel may compute addresses */
     uint32_t parameter_bytes;    /* that a kernel takes: a larger record is read out of memory */
     const char *attribute;       /* after the name of the n-th parameter (slots and the record): a format with n; NULL: nothing */
     const char *group_parameter; /* the declaration of group_memory, words of types[C_U64]; NULL: it is no parameter … */
@@ -89,6 +89,7 @@ typedef struct c_dialect {
     const char *function;         /* in front of a function's type: "static inline " */
     const char *kept;             /* the same of one that is not written in place of its calls: many, and loops; NULL: function */
     const char *table;            /* in front of the type of a table */
+    const char *write_out;        /* a line in front of a loop whose rounds the compiler had better write out; NULL: none */
     const char *local;            /* qualifier of a pointer to a variable of the invocation; "" or with a blank */
     bool no_designators;          /* there are no values {.x = a} of structs: members are assigned */
     const c_device_words *device; /* NULL: the language has no device form */

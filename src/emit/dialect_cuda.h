@@ -52,7 +52,7 @@ static const c_builtin CUDA_BUILTINS[] = {
 
 #define CUDA_DEVICE                                                                                                             \
     .kernel = "extern \"C\" __global__ void ", .memory = "", .group = "", .by_address = true,                                   \
-    .group_variable = "extern __shared__ u64 group_memory[];",                                                                  \
+    .group_variable = "extern __shared__ __align__(16) u64 group_memory[];",                                                                  \
     .ids = {"(blockIdx.x * blockDim.x + threadIdx.x)", "threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", \
             "blockIdx.z"},                                                                                                      \
     .atomics = {CUDA_ATOMICS, CUDA_ATOMICS}, .atomic_qualifier = "", .atomic_order = "",                                        \
@@ -65,7 +65,7 @@ static const c_builtin CUDA_BUILTINS[] = {
     .types = {"u8", "u16", "u32", "u64", "float", "double"}, .signed_types = {"i8", "i16", "i32", "i64", "float", "double"}, \
     .u64_small = "%lluull", .u64_large = "0x%llxull", .top_i64 = "0x7fffffffffffffffull", .builtins = CUDA_BUILTINS,         \
     .logical_not = true, .function = "static __device__ __forceinline__ ", .kept = "static __device__ __noinline__ ",        \
-    .table = "static __device__ const ", .local = "", .no_designators = true
+    .table = "static __device__ const ", .local = "", .no_designators = true, .write_out = "#pragma unroll"
 /* clang-format on */
 
 #endif

@@ -6,7 +6,8 @@ static const c_device_words DEVICE = {
     .head = "#ifndef __HIPCC_RTC__\n"
             "#include <hip/hip_runtime.h>\n"
             "#endif\n"
-            "#pragma clang fp contract(off)\n" CUDA_TYPES,
+            "#pragma clang fp contract(off)\n"
+            "#pragma clang diagnostic ignored \"-Wpass-failed\"\n" CUDA_TYPES, /* unrolling is a wish */
     .parameter_bytes = 4096,
     .record = "const %s_record record",
     CUDA_DEVICE,

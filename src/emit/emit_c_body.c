@@ -161,6 +161,7 @@ static void open_if(c_printer *p, const kir_value *v) {
 }
 
 static void open_loop(c_printer *p, const kir_value *v) {
+    if (v->u.loop.written_out && p->dialect->write_out) hg_text_addf(p->out, "%s\n", p->dialect->write_out);
     emit_c_line(p);
     hg_text_addf(p->out, "for (;;) {\n");
     p->indent++;

@@ -233,11 +233,11 @@ struct kir_value {
             kir_var *own;
         } trace;
         struct {
-            bool bounded, once, rolled;
+            bool bounded, once, rolled, written_out;
             uint64_t rounds; /* at most, where kir_find_rounds found it; 0: unknown */
             uint64_t most;   /* likewise, where its maker knows what nothing shows; 0: not said. Not in the text */
         } loop; /* LOOP: proven short, needs no fuel; once: its region is left at its end at the latest; rolled: a target's compiler had
-                   better not write its rounds out */
+                   better not write its rounds out; written_out: it had better do so, they are few */
     } u;
     int64_t stride;      /* AFFINE: difference between neighbouring lanes, set by kir_find_uniformity */
     uint64_t umin, umax; /* unsigned range, set by kir_find_uniformity */

@@ -394,6 +394,7 @@ static bool read_detail(kir_reader *r, line *l) {
         l->fields.u.loop.bounded = kir_accept_word(r, "bounded");
         l->fields.u.loop.once = kir_accept_word(r, "once");
         l->fields.u.loop.rolled = kir_accept_word(r, "rolled");
+        l->fields.u.loop.written_out = kir_accept_word(r, "written_out");
         return true;
     default: return true;
     }

@@ -270,7 +270,8 @@ static void print_detail(const printer *p, const kir_value *v) {
     case KIR_CALL: print_call(p, v); break;
     case KIR_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
     case KIR_LOOP:
-        hg_text_addf(out, "%s%s%s", v->u.loop.bounded ? " bounded" : "", v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "");
+        hg_text_addf(out, "%s%s%s%s", v->u.loop.bounded ? " bounded" : "", v->u.loop.once ? " once" : "", v->u.loop.rolled ? " rolled" : "",
+                     v->u.loop.written_out ? " written_out" : "");
         break;
     case KIR_BLOCK:
         hg_text_add(out, " ", 1);

@@ -89,6 +89,7 @@ static void open_region(rewrite_pass *p, const kir_value *v) {
     kir_value *loop = kir_loop_begin(&p->b, v->u.loop.bounded);
     loop->u.loop.once = v->u.loop.once;
     loop->u.loop.rolled = v->u.loop.rolled;
+    loop->u.loop.written_out = v->u.loop.written_out;
     loop->u.loop.most = v->u.loop.most;
     rewrite_set(p, v, loop);
     if (p->rules->enter) p->rules->enter(p, v);

@@ -44,6 +44,8 @@ typedef struct hg_probe_result {
 hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) HG_NODISCARD;
 /* The same from the cache, or run and kept there. */
 hg_status hg_probe_run_cached(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) HG_NODISCARD;
+/* Keeps what is known of a device, of which only caps and identity are looked at. */
+void hg_probe_keep(const hg_probe_device *device, hg_blob_cache *cache, const hg_probe_result *result);
 /* Capabilities that promise no more than was found. */
 void hg_probe_apply(const hg_probe_result *result, kir_caps *caps);
 

@@ -49,18 +49,24 @@ static bool unpack(const uint8_t *blob, uint64_t size, hg_probe_result *r) {
     return true;
 }
 
-hg_status hg_probe_run_cached(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) {
-    uint8_t key[HG_BLOB_KEY_BYTES], *data, blob[BLOB_BYTES];
-    uint64_t size;
-    bool known = device->identity[0] != 0;
+void hg_probe_keep(const hg_probe_device *device, hg_blob_cache *cache, const hg_probe_result *result) {
+    uint8_t key[HG_BLOB_KEY_BYTES], blob[BLOB_BYTES];
+    if (!device->identity[0]) return;
     cache_key(device, key);
-    if (known && hg_blob_cache_get(cache, key, &data, &size)) {
+    pack(result, blob);
+    (void)hg_blob_cache_put(cache, key, blob, sizeof blob);
+}
+
+hg_status hg_probe_run_cached(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) {
+    uint8_t key[HG_BLOB_KEY_BYTES], *data;
+    uint64_t size;
+    cache_key(device, key);
+    if (device->identity[0] && hg_blob_cache_get(cache, key, &data, &size)) {
         bool good = unpack(data, size, result);
         hg_free(data);
         if (good) return HG_OK;
     }
     HG_TRY(hg_probe_run(device, result));
-    pack(result, blob);
-    if (known) (void)hg_blob_cache_put(cache, key, blob, sizeof blob);
+    hg_probe_keep(device, cache, result);
     return HG_OK;
 }

@@ -75,6 +75,7 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
             group[0] = hg_ceil_div(d->block_lanes, key->fold);
         }
     }
+    key->at_origin = hg_window_never_cuts(d, l->lanes, blocks ? 0 : group[0]);
     if (!caps->static_groups && !(d->set->needs_blocks && fits)) return; /* the code may depend on the block's size */
     memcpy(key->group, group, sizeof key->group);
     key->group_memory = group_bytes(d->set, l, key->shared_is_slot);

@@ -34,6 +34,8 @@ bool hg_window_is_measured(const hg_submission *d);
 void hg_window_measure(hg_submission *d);
 /* To the next window's place; false: that was the last. */
 bool hg_window_step(hg_submission *d);
+/* Whether a launch of so many lanes is always one window: code chosen for it may rely on that. flat_group: of a FLAT form; 0: of d's box of blocks. */
+bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group);
 /* Whether the launch, as far as anybody knows, is one window. */
 bool hg_window_is_one(const hg_submission *d);
 

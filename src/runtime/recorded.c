@@ -63,11 +63,38 @@ static void put_dispatch(cursor *c, const hg_driver_dispatch *x) {
     put(c, x->slots, x->slot_count * sizeof *x->slots);
 }
 
+static void put_range(cursor *c, const hg_range *range) {
+    put(c, &range->arena, sizeof range->arena);
+    put_number(c, range->offset);
+    put_number(c, range->size);
+}
+
+/* The values of the call and where its memory lies; what kind of instruction it is follows from its row. */
+static void put_step(cursor *c, const hg_driver_step *step) {
+    const plan_call *call = step->call;
+    put_number(c, (uint64_t)call->op << 32 | (uint64_t)call->fn << 16 | (uint64_t)call->type << 8 | call->relaxed);
+    for (uint32_t i = 0; i < hg_op_get((hg_op)call->op)->operand_count; i++)
+        put(c, call->operands[i].words, call->operands[i].count * sizeof *call->operands[i].words);
+    for (uint32_t i = 0; i < call->array_count; i++) {
+        const plan_array *a = &call->arrays[i];
+        put_number(c, (uint64_t)a->operand << 16 | (uint64_t)a->type << 8 | a->rank);
+        put(c, a->extents, a->rank * sizeof *a->extents);
+        put(c, a->strides, a->rank * sizeof *a->strides);
+        put_number(c, a->before);
+        put_range(c, &step->ranges[i]);
+    }
+    put_range(c, &step->scratch);
+}
+
 /* False: a plan cannot have it. */
-static bool put_command(cursor *c, const hg_driver_command *command) {
+static bool put_command(cursor *c, const hg_driver_command *command, bool steps) {
     put_number(c, command->kind);
     switch (command->kind) {
     case HG_CMD_DISPATCH: put_dispatch(c, command->dispatch); return true;
+    case HG_CMD_STEP:
+        if (!steps || command->step->next) return false;
+        put_step(c, command->step);
+        return true;
     case HG_CMD_COPY: put(c, &command->from, sizeof command->from); /* fallthrough */
     case HG_CMD_FILL:
         put(c, &command->to, sizeof command->to);
@@ -78,11 +105,11 @@ static bool put_command(cursor *c, const hg_driver_command *command) {
 }
 
 /* Whether the commands are those of the image; else the image is theirs now, or empty. */
-static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t count) {
+static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t count, bool steps) {
     uint64_t gone = hg_driver_gone();
     cursor c = {.r = r, .same = r->gone == gone};
     bool fit = count > 0;
-    for (uint32_t i = 0; i < count && fit; i++) fit = put_command(&c, &commands[i]) && !c.failed;
+    for (uint32_t i = 0; i < count && fit; i++) fit = put_command(&c, &commands[i], steps) && !c.failed;
     bool same = fit && c.same && c.at == r->size;
     r->size = fit ? c.at : 0;
     r->gone = gone;
@@ -91,7 +118,7 @@ static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t 
 
 bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
     if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
-    if (compare(r, commands, count)) return hg_repeated_find(&r->repeated, driver, device, commands, count);
+    if (compare(r, commands, count, driver->device_caps(device)->records_steps)) return hg_repeated_find(&r->repeated, driver, device, commands, count);
     hg_repeated_drop(&r->repeated, driver);
     return false;
 }

@@ -189,7 +189,8 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 /* ---- execution ---- */
 
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
-    hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = &run->binding->fault};
+    bool faults = !run->context->backend->caps->records_steps;
+    hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = faults ? &run->binding->fault : NULL};
     HG_TRY(hg_step_call(run->binding, s));
     if (s->problem.found) return hg_step_refuse(run, s);
     if (!s->placed || !s->stays) HG_TRY(place(run, s));

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const KINDS[LIBRARY_TILES_KINDS] = {"device", "baseline", "v3", "v4", "serial"};
+static const char *const KINDS[LIBRARY_TILES_KINDS] = {"device", "baseline", "v3", "v4", "serial", "joining"};
 
 library_tiles hg_backend_tile_presets(const hg_backend *b) { return library_tiles_of((library_tile_kind)b->caps->tile_kind); }
 library_tiles *hg_backend_tiles(hg_backend *b) { return &b->tiles; }

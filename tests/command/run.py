@@ -574,7 +574,7 @@ def emission():
             else:
                 check(not shutil.which("spirv-val"), f"emit spirv {what}")
     for target, kernel in (("cuda", "__global__ void"), ("hip", "__global__ void"), ("msl", "kernel void")):
-        for options in ((), ("--pretend", "poor"), ("--large",), ("--proven", "--whole-blocks")):
+        for options in ((), ("--pretend", "poor"), ("--large",), ("--proven", "--whole-blocks", "--at-origin")):
             check(kernel in run("emit", program("axpy"), "--target", target, *options).out, f"emit {target} {' '.join(options)}")
     expect(run("emit", program("axpy"), "--target", "cuda", "--descriptors"), 2, r"--descriptors\): target cuda finds memory by addresses alone", what="CUDA without addresses")
     axpy = program("axpy")

@@ -1,12 +1,12 @@
 /* The conformance program.
  *
  *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
- *         [--vectors BYTES:LANES:COMPILER]
+ *         [--vectors BYTES:LANES:COMPILER] [--compile]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor mode. --part runs every N-th case, from
  * the I-th; --case those with TEXT in their name; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
  * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c.
- * --vectors: as of the differential. */
+ * --vectors: as of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every case for several architectures. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
 #include "support/c_vectors.h"
@@ -141,6 +141,7 @@ void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_
     uint32_t size = oracle_size(type);
     uint64_t n = c->arrays[0].size / size;
     if (s->record && program) cts_record_values(s, name, c, expected, tolerance);
+    if (s->compiles && program) cts_compile(s, name, program);
     for (int t = 0; t < s->target_count && program; t++) {
         run_case actual = {0};
         run_result result;
@@ -170,7 +171,8 @@ void cts_compare(cts *s, const char *name, run_case *c) {
     hg_program *program = is_ours(s, name) ? prepare(s, name, c) : NULL;
     run_case expected = {0};
     run_result er, ar;
-    if (program && case_copy(&expected, c)) {
+    if (s->compiles && program) cts_compile(s, name, program);
+    if (program && !s->compiles && case_copy(&expected, c)) {
         case_run_reference(program, &expected, &er);
         if (er.outcome == RUN_ERROR)
             cts_fail(s, NULL, name, er.message);
@@ -217,6 +219,8 @@ int main(int argc, char **argv) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--quick") == 0)
             s.quick = true;
+        else if (strcmp(argv[i], "--compile") == 0)
+            s.compiles = true;
         else if (strcmp(argv[i], "--times") == 0)
             s.times = true;
         else if (strcmp(argv[i], "--backend") == 0)
@@ -250,7 +254,12 @@ int main(int argc, char **argv) {
         SKIP(reason);
         return test_done();
     }
-    if (record) {
+    if (s.compiles) {
+        if (!cts_compile_open(reason)) {
+            SKIP(reason);
+            return test_done();
+        }
+    } else if (record) {
         if (!cts_record_open(&s, record)) return fprintf(stderr, "%s cannot be written\n", record), 1;
     } else if (level || pretend || vectors || strcmp(s.backend, "cpu") != 0) {
         add_target(&s, level ? level : "", pretend ? pretend : "", true);
@@ -277,9 +286,11 @@ int main(int argc, char **argv) {
     cts_atlas(&s);
     cts_examples(&s);
     check_coverage(&s);
+    if (s.compiles) cts_compile_close(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
     if (vectors) test_failed += c_vectors_end();
     if (record && !cts_record_close(&s)) cts_fail(&s, NULL, record, "cannot be written");
+    if (s.compiles) return test_done();
     if (record)
         printf("cts: %" PRIu64 " cases recorded\n", s.recorded);
     else

@@ -31,6 +31,8 @@ typedef struct cts {
     uint64_t state;    /* of the random numbers */
     uint64_t values;   /* compared so far, all targets together */
     bool covered[HG_OP_COUNT];
+    bool compiles;                  /* nothing runs: kernels become CUDA C, and that machine code (compile.c) */
+    uint64_t compiled[HG_OP_COUNT]; /* types, by bit, in which it did */
 } cts;
 
 /* values.c */
@@ -68,6 +70,11 @@ void cts_products(cts *s);   /* products.c: sparse_gemm, tensor_contract, quanti
 void cts_forms(cts *s);      /* forms.c: memory, pools, atomics, control, barriers, faults */
 void cts_atlas(cts *s);      /* atlas.c: block 1C0 */
 void cts_examples(cts *s);   /* examples.c: the programs of examples/programs */
+
+/* compile.c: cases as CUDA C through NVIDIA's compiler. */
+bool cts_compile_open(char reason[256]);
+void cts_compile(cts *s, const char *name, const hg_program *program);
+void cts_compile_close(cts *s); /* rows in types that no case had */
 
 /* record.c: cases for machines that cannot run the oracle. */
 bool cts_record_open(cts *s, const char *path);

@@ -1,23 +1,13 @@
 /* The CUDA driver's functions without a GPU (README.md). A stream is a thread with a list of operations, so that work goes on while its caller does.
  * Settings, read by cuInit: FAKE_CUDA_INIT an error that it returns, FAKE_CUDA_DEVICES how many there are, FAKE_CUDA_CAPABILITY theirs (90), FAKE_CUDA_MEMORY bytes of each, FAKE_CUDA_OLD_PTX: it reads no PTX. */
+#include "backends/cuda/cu_types.h"
 #include "support/shim_run.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
-
-typedef int CUresult;
-typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUgraph_st *CUgraph;
-typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 #define CU_FUNCTION(name, symbol, parameters) __attribute__((visibility("default"))) CUresult fake_##name parameters __asm__(symbol);
 #include "backends/cuda/symbols.def"
@@ -161,6 +151,7 @@ CUresult fake_MemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
 /* ---- memory: its size stands 64 bytes in front ---- */
 
 enum { FRONT = 64 };
+#define VAST ((size_t)1 << 30) /* such memory comes in pages that take none until they are written, and filled with zeros again */
 
 typedef enum memory_type { ON_HOST = 1, ON_DEVICE = 2 } memory_type;
 typedef struct range {
@@ -213,16 +204,32 @@ CUresult fake_PointerGetAttribute(void *value, int attribute, CUdeviceptr addres
     return said;
 }
 
+static uint8_t *map_pages(size_t size) {
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* memset; whole pages of zeros are given back to the system. */
+static void fill_bytes(uint8_t *to, int value, size_t size) {
+    uint8_t *first = (uint8_t *)(((uintptr_t)to + 4095) & ~(uintptr_t)4095), *last = (uint8_t *)((uintptr_t)(to + size) & ~(uintptr_t)4095);
+    if (value || size < VAST || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
+        memset(to, value, size);
+        return;
+    }
+    memset(to, 0, (size_t)(first - to));
+    memset(last, 0, (size_t)(to + size - last));
+}
+
 static CUresult allocate(void **memory, size_t size, memory_type type) {
     IN_CONTEXT;
     (void)pthread_mutex_lock(&lock);
     bool room = size <= memory_of_device - memory_used;
     if (room) memory_used += size;
     (void)pthread_mutex_unlock(&lock);
-    uint8_t *block = room ? aligned_alloc(FRONT, (size + 2 * FRONT - 1) / FRONT * FRONT) : NULL;
+    uint8_t *block = !room ? NULL : size < VAST ? aligned_alloc(FRONT, (size + 2 * FRONT - 1) / FRONT * FRONT) : map_pages(size + FRONT);
     if (!block) return OUT_OF_MEMORY;
     memcpy(block, &size, sizeof size);
-    memset(block + FRONT, 0xCD, size); /* nobody promises zeros */
+    memset(block + FRONT, 0xCD, size < VAST ? size : 4096); /* nobody promises zeros */
     *memory = block + FRONT;
     add_range(*memory, size, type);
     count(1);
@@ -234,7 +241,10 @@ static CUresult release(void *memory) {
     size_t size;
     uint8_t *block = (uint8_t *)memory - FRONT;
     memcpy(&size, block, sizeof size);
-    free(block);
+    if (size < VAST)
+        free(block);
+    else
+        (void)munmap(block, size + FRONT);
     (void)pthread_mutex_lock(&lock);
     remove_range(memory);
     memory_used -= size;
@@ -307,6 +317,10 @@ typedef struct op {
 
 struct CUgraph_st {
     op *first, *last;
+    struct owned {
+        struct owned *next;
+        void *memory;
+    } * owned; /* memory that lives between two of its operations: always at the same place */
 };
 struct CUgraphExec_st {
     op *first, *last;
@@ -321,8 +335,8 @@ struct CUstream_st {
 static void run(op *o) {
     switch (o->kind) {
     case OP_COPY: memcpy(o->to, o->from, o->size); break;
-    case OP_FILL: memset(o->to, o->value, o->size); break;
-    case OP_CALL: o->call(o->user); break;
+    case OP_FILL: fill_bytes(o->to, o->value, o->size); break;
+    case OP_CALL: o->call(o->record ? o->record : o->user); break;
     case OP_KERNEL:
         if (!shim_run(o->code, o->groups, o->group, o->shared, NULL, o->record))
             fprintf(stderr, "fake CUDA: a group that cannot run\n"), abort();
@@ -426,7 +440,20 @@ CUresult fake_StreamSynchronize(CUstream s) {
 CUresult fake_LaunchHostFunc(CUstream stream, void (*function)(void *user), void *user) {
     return add(stream, &(op){.kind = OP_CALL, .call = function, .user = user});
 }
+/* Calls the function with a copy of the bytes, once, or as often as a graph runs: what a library does in a stream. */
+__attribute__((visibility("default"))) int fake_cuda_call(CUstream stream, void (*function)(void *bytes), const void *bytes, size_t size);
+int fake_cuda_call(CUstream stream, void (*function)(void *bytes), const void *bytes, size_t size) {
+    op o = {.kind = OP_CALL, .call = function, .size = size, .record = (uint8_t *)(uintptr_t)bytes};
+    return add(stream, &o);
+}
 CUresult fake_MemFreeAsync(CUdeviceptr memory, CUstream stream) {
+    if (stream && stream->capture) {
+        struct owned *o = malloc(sizeof *o);
+        if (!o) return OUT_OF_MEMORY;
+        *o = (struct owned){stream->capture->owned, (void *)(uintptr_t)memory};
+        stream->capture->owned = o;
+        return OK;
+    }
     return add(stream, &(op){.kind = OP_FREE, .to = (void *)(uintptr_t)memory});
 }
 CUresult fake_MemsetD8Async(CUdeviceptr to, unsigned char value, size_t size, CUstream stream) {
@@ -509,8 +536,9 @@ static char *read_ptx(const char *text) {
 }
 
 static CUresult load_code(CUmodule *module, const char *image);
-CUresult fake_ModuleLoadData(CUmodule *module, const void *image) {
+CUresult fake_ModuleLoadDataEx(CUmodule *module, const void *image, unsigned options, int *names, void **values) {
     IN_CONTEXT;
+    if (options && (options != 1 || names[0] != 0 || !values[0])) return INVALID_VALUE; /* CU_JIT_MAX_REGISTERS */
     if (strncmp(image, "// fake", 7) != 0) return load_code(module, image);
     if (getenv("FAKE_CUDA_OLD_PTX")) return 222; /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */
     char *bytes = read_ptx(image);
@@ -603,7 +631,11 @@ CUresult fake_GraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned 
     count(1);
     return e ? OK : OUT_OF_MEMORY;
 }
+static long graph_launches;
+__attribute__((visibility("default"))) long fake_cuda_graph_launches(void);
+long fake_cuda_graph_launches(void) { return graph_launches; }
 CUresult fake_GraphLaunch(CUgraphExec e, CUstream stream) {
+    graph_launches++;
     CUresult error = OK;
     for (const op *o = e->first; o && error == OK; o = o->next) error = add(stream, o);
     return error;
@@ -615,6 +647,12 @@ CUresult fake_GraphExecDestroy(CUgraphExec e) {
     return OK;
 }
 CUresult fake_GraphDestroy(CUgraph g) {
+    while (g->owned) {
+        struct owned *o = g->owned;
+        g->owned = o->next;
+        (void)release(o->memory);
+        free(o);
+    }
     free_ops(g->first);
     free(g);
     count(-1);

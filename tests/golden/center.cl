@@ -163,6 +163,7 @@ __kernel void center_0_kernel(__global const uchar *restrict s0_arena, __global 
 }
 
 /* Written by hologram: OpenCL C 1.2; of later versions only fences.
+reduce_add_f32, for blocks of 128 x 1 x 1 lanes
 reduce_add_f32, slot 0: input 0
 reduce_add_f32, slot 1: input 1
  */
@@ -173,9 +174,6 @@ typedef struct reduce_add_f32_kernel_record {
     ulong input_2;
     ulong base_0;
     ulong base_1;
-    uint block_dim_0;
-    uint block_dim_1;
-    uint block_dim_2;
     uint shared_bytes_0;
     uint lanes_0;
     uint box_2;
@@ -183,6 +181,7 @@ typedef struct reduce_add_f32_kernel_record {
     uint box_1;
     uint grid_dim_0;
     uint box_0;
+    uint unused_52;
 } reduce_add_f32_kernel_record;
 
 /* One invocation. */
@@ -210,339 +209,332 @@ __kernel void reduce_add_f32_kernel(__global const uchar *restrict s0_arena, __g
     float x19 = 0;
     float x20 = 0;
     float x21 = 0;
-    const uint v0 = record.block_dim_0;
-    const uint v1 = record.block_dim_1;
-    const uint v2 = v0 * v1;
-    const uint v3 = record.block_dim_2;
-    const uint v4 = v2 * v3;
-    const uint v6 = (uint)(v4 << 2);
-    const uint v7 = record.shared_bytes_0;
-    const uint v9 = (uint)get_local_id(2);
-    const uint v10 = v9 * v1;
-    const uint v11 = (uint)get_local_id(1);
-    const uint v12 = v10 + v11;
-    const uint v13 = v12 * v0;
-    const uint v14 = (uint)get_local_id(0);
-    const uint v15 = v13 + v14;
-    const uint v16 = (uint)(v15 << 2);
-    x3 = v16;
+    const uint v4 = record.shared_bytes_0;
+    const uint v6 = (uint)get_local_id(2);
+    const uint v7 = (uint)get_local_id(1);
+    const uint v8 = v6 + v7;
+    const uint v9 = v8 * 128u;
+    const uint v10 = (uint)get_local_id(0);
+    const uint v11 = v9 + v10;
+    const uint v12 = (uint)(v11 << 2);
+    x3 = v12;
     for (;;) {
-        const uint v19 = x3;
-        const bool v20 = v19 < v7;
-        const bool v22 = !v20;
-        if (v22) {
+        const uint v15 = x3;
+        const bool v16 = v15 < v4;
+        const bool v18 = !v16;
+        if (v18) {
             break;
         }
-        *(__local uint *)(group + v19) = 0u;
-        const uint v26 = v19 + v6;
-        x3 = v26;
+        *(__local uint *)(group + v15) = 0u;
+        const uint v22 = v15 + 512u;
+        x3 = v22;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v29 = record.lanes_0;
-    const ulong v30 = (ulong)v29;
-    const uint v31 = record.box_2;
-    const uint v32 = (uint)get_group_id(2);
+    const uint v25 = record.lanes_0;
+    const ulong v26 = (ulong)v25;
+    const uint v27 = record.box_2;
+    const uint v28 = (uint)get_group_id(2);
+    const uint v29 = v27 + v28;
+    const uint v30 = record.grid_dim_1;
+    const uint v31 = record.box_1;
+    const uint v32 = (uint)get_group_id(1);
     const uint v33 = v31 + v32;
-    const uint v34 = record.grid_dim_1;
-    const uint v35 = record.box_1;
-    const uint v36 = (uint)get_group_id(1);
-    const uint v37 = v35 + v36;
-    const uint v38 = v33 * v34;
-    const uint v39 = v38 + v37;
-    const uint v40 = record.grid_dim_0;
-    const uint v41 = record.box_0;
-    const uint v42 = (uint)get_group_id(0);
-    const uint v43 = v41 + v42;
-    const uint v44 = v39 * v40;
-    const uint v45 = v44 + v43;
-    const uint v46 = v45 * v4;
-    const uint v47 = v46 + v15;
-    const ulong v48 = (ulong)v47;
-    const bool v49 = v48 < v30;
-    const bool v51 = !v49;
-    if (v51) {
+    const uint v34 = v29 * v30;
+    const uint v35 = v34 + v33;
+    const uint v36 = record.grid_dim_0;
+    const uint v37 = record.box_0;
+    const uint v38 = (uint)get_group_id(0);
+    const uint v39 = v37 + v38;
+    const uint v40 = v35 * v36;
+    const uint v41 = v40 + v39;
+    const uint v42 = v41 * 128u;
+    const uint v43 = v42 + v11;
+    const ulong v44 = (ulong)v43;
+    const bool v45 = v44 < v26;
+    const bool v47 = !v45;
+    if (v47) {
         x4 = true;
     }
-    const ulong v54 = record.input_2;
-    const ulong v55 = (ulong)v43;
-    const ulong v57 = v55 * 4096ul;
-    const ulong v58 = v54 - v57;
-    const bool v59 = v58 < 4096ul;
-    const ulong v60 = v59 ? v58 : 4096ul;
-    const uint v61 = (uint)v60;
-    const bool v62 = v14 < v61;
-    if (v62) {
-        const ulong v64 = (ulong)v14;
-        const ulong v65 = v57 + v64;
-        const ulong v67 = v65 * 4ul;
+    const ulong v50 = record.input_2;
+    const ulong v51 = (ulong)v39;
+    const ulong v53 = v51 * 4096ul;
+    const ulong v54 = v50 - v53;
+    const bool v55 = v54 < 4096ul;
+    const ulong v56 = v55 ? v54 : 4096ul;
+    const uint v57 = (uint)v56;
+    const bool v58 = v10 < v57;
+    if (v58) {
+        const ulong v60 = (ulong)v10;
+        const ulong v61 = v53 + v60;
+        const ulong v63 = v61 * 4ul;
         x5 = 0.0f;
-        const bool v70 = x4;
-        const bool v71 = !v70;
-        if (v71) {
-            const float v73 = *(__global const float *)(s0 + v67);
-            x5 = v73;
+        const bool v66 = x4;
+        const bool v67 = !v66;
+        if (v67) {
+            const float v69 = *(__global const float *)(s0 + v63);
+            x5 = v69;
         }
-        const float v75 = x5;
-        x0 = v75;
-        const uint v78 = v14 + 128u;
-        x1 = v78;
-        x2 = v67;
-        if (v71) {
+        const float v71 = x5;
+        x0 = v71;
+        const uint v73 = v10 + 128u;
+        x1 = v73;
+        x2 = v63;
+        if (v67) {
             for (;;) {
-                const uint v83 = x1;
-                const bool v84 = v83 < v61;
-                const bool v85 = !v84;
-                if (v85) {
+                const uint v78 = x1;
+                const bool v79 = v78 < v57;
+                const bool v80 = !v79;
+                if (v80) {
                     break;
                 }
-                const ulong v88 = x2;
-                const ulong v90 = v88 + 512ul;
-                x2 = v90;
-                const float v92 = x0;
-                const float v93 = *(__global const float *)(s0 + v90);
-                const float v94 = v92 + v93;
-                x0 = v94;
-                const uint v96 = v83 + 128u;
-                x1 = v96;
+                const ulong v83 = x2;
+                const ulong v85 = v83 + 512ul;
+                x2 = v85;
+                const float v87 = x0;
+                const float v88 = *(__global const float *)(s0 + v85);
+                const float v89 = v87 + v88;
+                x0 = v89;
+                const uint v91 = v78 + 128u;
+                x1 = v91;
             }
         }
-        const float v98 = x0;
-        const ulong v99 = v64 * 4ul;
-        const ulong v100 = v99;
-        if (v71) {
-            *(__local float *)(group + v100) = v98;
+        const float v93 = x0;
+        const ulong v94 = v60 * 4ul;
+        const ulong v95 = v94;
+        if (v67) {
+            *(__local float *)(group + v95) = v93;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v106 = v14 + 64u;
-    const bool v107 = v14 < 64u;
-    const bool v108 = v106 < v61;
-    const bool v109 = v107 & v108;
-    if (v109) {
-        const ulong v111 = (ulong)v14;
-        const ulong v113 = v111 * 4ul;
-        const ulong v114 = v113;
+    const uint v100 = v10 + 64u;
+    const bool v101 = v10 < 64u;
+    const bool v102 = v100 < v57;
+    const bool v103 = v101 & v102;
+    if (v103) {
+        const ulong v105 = (ulong)v10;
+        const ulong v107 = v105 * 4ul;
+        const ulong v108 = v107;
         x8 = 0.0f;
-        const bool v117 = x4;
-        const bool v118 = !v117;
-        if (v118) {
-            const float v120 = *(__local float *)(group + v114);
-            x8 = v120;
+        const bool v111 = x4;
+        const bool v112 = !v111;
+        if (v112) {
+            const float v114 = *(__local float *)(group + v108);
+            x8 = v114;
         }
-        const float v122 = x8;
-        const ulong v123 = (ulong)v106;
-        const ulong v124 = v123 * 4ul;
-        const ulong v125 = v124;
+        const float v116 = x8;
+        const ulong v117 = (ulong)v100;
+        const ulong v118 = v117 * 4ul;
+        const ulong v119 = v118;
         x9 = 0.0f;
-        if (v118) {
-            const float v128 = *(__local float *)(group + v125);
-            x9 = v128;
+        if (v112) {
+            const float v122 = *(__local float *)(group + v119);
+            x9 = v122;
         }
-        const float v130 = x9;
-        const float v131 = v122 + v130;
-        if (v118) {
-            *(__local float *)(group + v114) = v131;
+        const float v124 = x9;
+        const float v125 = v116 + v124;
+        if (v112) {
+            *(__local float *)(group + v108) = v125;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v136 = v14 + 32u;
-    const bool v137 = v14 < 32u;
-    const bool v138 = v136 < v61;
-    const bool v139 = v137 & v138;
-    if (v139) {
-        const ulong v141 = (ulong)v14;
-        const ulong v143 = v141 * 4ul;
-        const ulong v144 = v143;
+    const uint v130 = v10 + 32u;
+    const bool v131 = v10 < 32u;
+    const bool v132 = v130 < v57;
+    const bool v133 = v131 & v132;
+    if (v133) {
+        const ulong v135 = (ulong)v10;
+        const ulong v137 = v135 * 4ul;
+        const ulong v138 = v137;
         x10 = 0.0f;
-        const bool v147 = x4;
-        const bool v148 = !v147;
-        if (v148) {
-            const float v150 = *(__local float *)(group + v144);
-            x10 = v150;
+        const bool v141 = x4;
+        const bool v142 = !v141;
+        if (v142) {
+            const float v144 = *(__local float *)(group + v138);
+            x10 = v144;
         }
-        const float v152 = x10;
-        const ulong v153 = (ulong)v136;
-        const ulong v154 = v153 * 4ul;
-        const ulong v155 = v154;
+        const float v146 = x10;
+        const ulong v147 = (ulong)v130;
+        const ulong v148 = v147 * 4ul;
+        const ulong v149 = v148;
         x11 = 0.0f;
-        if (v148) {
-            const float v158 = *(__local float *)(group + v155);
-            x11 = v158;
+        if (v142) {
+            const float v152 = *(__local float *)(group + v149);
+            x11 = v152;
         }
-        const float v160 = x11;
-        const float v161 = v152 + v160;
-        if (v148) {
-            *(__local float *)(group + v144) = v161;
+        const float v154 = x11;
+        const float v155 = v146 + v154;
+        if (v142) {
+            *(__local float *)(group + v138) = v155;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v166 = v14 + 16u;
-    const bool v167 = v14 < 16u;
-    const bool v168 = v166 < v61;
-    const bool v169 = v167 & v168;
-    if (v169) {
-        const ulong v171 = (ulong)v14;
-        const ulong v173 = v171 * 4ul;
-        const ulong v174 = v173;
+    const uint v160 = v10 + 16u;
+    const bool v161 = v10 < 16u;
+    const bool v162 = v160 < v57;
+    const bool v163 = v161 & v162;
+    if (v163) {
+        const ulong v165 = (ulong)v10;
+        const ulong v167 = v165 * 4ul;
+        const ulong v168 = v167;
         x12 = 0.0f;
-        const bool v177 = x4;
-        const bool v178 = !v177;
-        if (v178) {
-            const float v180 = *(__local float *)(group + v174);
-            x12 = v180;
+        const bool v171 = x4;
+        const bool v172 = !v171;
+        if (v172) {
+            const float v174 = *(__local float *)(group + v168);
+            x12 = v174;
         }
-        const float v182 = x12;
-        const ulong v183 = (ulong)v166;
-        const ulong v184 = v183 * 4ul;
-        const ulong v185 = v184;
+        const float v176 = x12;
+        const ulong v177 = (ulong)v160;
+        const ulong v178 = v177 * 4ul;
+        const ulong v179 = v178;
         x13 = 0.0f;
-        if (v178) {
-            const float v188 = *(__local float *)(group + v185);
-            x13 = v188;
+        if (v172) {
+            const float v182 = *(__local float *)(group + v179);
+            x13 = v182;
         }
-        const float v190 = x13;
-        const float v191 = v182 + v190;
-        if (v178) {
-            *(__local float *)(group + v174) = v191;
+        const float v184 = x13;
+        const float v185 = v176 + v184;
+        if (v172) {
+            *(__local float *)(group + v168) = v185;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v196 = v14 + 8u;
-    const bool v197 = v14 < 8u;
-    const bool v198 = v196 < v61;
-    const bool v199 = v197 & v198;
-    if (v199) {
-        const ulong v201 = (ulong)v14;
-        const ulong v203 = v201 * 4ul;
-        const ulong v204 = v203;
+    const uint v190 = v10 + 8u;
+    const bool v191 = v10 < 8u;
+    const bool v192 = v190 < v57;
+    const bool v193 = v191 & v192;
+    if (v193) {
+        const ulong v195 = (ulong)v10;
+        const ulong v197 = v195 * 4ul;
+        const ulong v198 = v197;
         x14 = 0.0f;
-        const bool v207 = x4;
-        const bool v208 = !v207;
-        if (v208) {
-            const float v210 = *(__local float *)(group + v204);
-            x14 = v210;
+        const bool v201 = x4;
+        const bool v202 = !v201;
+        if (v202) {
+            const float v204 = *(__local float *)(group + v198);
+            x14 = v204;
         }
-        const float v212 = x14;
-        const ulong v213 = (ulong)v196;
-        const ulong v214 = v213 * 4ul;
-        const ulong v215 = v214;
+        const float v206 = x14;
+        const ulong v207 = (ulong)v190;
+        const ulong v208 = v207 * 4ul;
+        const ulong v209 = v208;
         x15 = 0.0f;
-        if (v208) {
-            const float v218 = *(__local float *)(group + v215);
-            x15 = v218;
+        if (v202) {
+            const float v212 = *(__local float *)(group + v209);
+            x15 = v212;
         }
-        const float v220 = x15;
-        const float v221 = v212 + v220;
-        if (v208) {
-            *(__local float *)(group + v204) = v221;
+        const float v214 = x15;
+        const float v215 = v206 + v214;
+        if (v202) {
+            *(__local float *)(group + v198) = v215;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v226 = v14 + 4u;
-    const bool v227 = v14 < 4u;
-    const bool v228 = v226 < v61;
-    const bool v229 = v227 & v228;
-    if (v229) {
-        const ulong v231 = (ulong)v14;
-        const ulong v233 = v231 * 4ul;
-        const ulong v234 = v233;
+    const uint v220 = v10 + 4u;
+    const bool v221 = v10 < 4u;
+    const bool v222 = v220 < v57;
+    const bool v223 = v221 & v222;
+    if (v223) {
+        const ulong v225 = (ulong)v10;
+        const ulong v227 = v225 * 4ul;
+        const ulong v228 = v227;
         x16 = 0.0f;
-        const bool v237 = x4;
-        const bool v238 = !v237;
-        if (v238) {
-            const float v240 = *(__local float *)(group + v234);
-            x16 = v240;
+        const bool v231 = x4;
+        const bool v232 = !v231;
+        if (v232) {
+            const float v234 = *(__local float *)(group + v228);
+            x16 = v234;
         }
-        const float v242 = x16;
-        const ulong v243 = (ulong)v226;
-        const ulong v244 = v243 * 4ul;
-        const ulong v245 = v244;
+        const float v236 = x16;
+        const ulong v237 = (ulong)v220;
+        const ulong v238 = v237 * 4ul;
+        const ulong v239 = v238;
         x17 = 0.0f;
-        if (v238) {
-            const float v248 = *(__local float *)(group + v245);
-            x17 = v248;
+        if (v232) {
+            const float v242 = *(__local float *)(group + v239);
+            x17 = v242;
         }
-        const float v250 = x17;
-        const float v251 = v242 + v250;
-        if (v238) {
-            *(__local float *)(group + v234) = v251;
+        const float v244 = x17;
+        const float v245 = v236 + v244;
+        if (v232) {
+            *(__local float *)(group + v228) = v245;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v255 = v14 + 2u;
-    const bool v256 = v14 < 2u;
-    const bool v257 = v255 < v61;
-    const bool v258 = v256 & v257;
-    if (v258) {
-        const ulong v260 = (ulong)v14;
-        const ulong v262 = v260 * 4ul;
-        const ulong v263 = v262;
+    const uint v249 = v10 + 2u;
+    const bool v250 = v10 < 2u;
+    const bool v251 = v249 < v57;
+    const bool v252 = v250 & v251;
+    if (v252) {
+        const ulong v254 = (ulong)v10;
+        const ulong v256 = v254 * 4ul;
+        const ulong v257 = v256;
         x18 = 0.0f;
-        const bool v266 = x4;
-        const bool v267 = !v266;
-        if (v267) {
-            const float v269 = *(__local float *)(group + v263);
-            x18 = v269;
+        const bool v260 = x4;
+        const bool v261 = !v260;
+        if (v261) {
+            const float v263 = *(__local float *)(group + v257);
+            x18 = v263;
         }
-        const float v271 = x18;
-        const ulong v272 = (ulong)v255;
-        const ulong v273 = v272 * 4ul;
-        const ulong v274 = v273;
+        const float v265 = x18;
+        const ulong v266 = (ulong)v249;
+        const ulong v267 = v266 * 4ul;
+        const ulong v268 = v267;
         x19 = 0.0f;
-        if (v267) {
-            const float v277 = *(__local float *)(group + v274);
-            x19 = v277;
+        if (v261) {
+            const float v271 = *(__local float *)(group + v268);
+            x19 = v271;
         }
-        const float v279 = x19;
-        const float v280 = v271 + v279;
-        if (v267) {
-            *(__local float *)(group + v263) = v280;
+        const float v273 = x19;
+        const float v274 = v265 + v273;
+        if (v261) {
+            *(__local float *)(group + v257) = v274;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const uint v284 = v14 + 1u;
-    const bool v285 = v14 < 1u;
-    const bool v286 = v284 < v61;
-    const bool v287 = v285 & v286;
-    if (v287) {
-        const ulong v289 = (ulong)v14;
-        const ulong v291 = v289 * 4ul;
-        const ulong v292 = v291;
+    const uint v278 = v10 + 1u;
+    const bool v279 = v10 < 1u;
+    const bool v280 = v278 < v57;
+    const bool v281 = v279 & v280;
+    if (v281) {
+        const ulong v283 = (ulong)v10;
+        const ulong v285 = v283 * 4ul;
+        const ulong v286 = v285;
         x20 = 0.0f;
-        const bool v295 = x4;
-        const bool v296 = !v295;
-        if (v296) {
-            const float v298 = *(__local float *)(group + v292);
-            x20 = v298;
+        const bool v289 = x4;
+        const bool v290 = !v289;
+        if (v290) {
+            const float v292 = *(__local float *)(group + v286);
+            x20 = v292;
         }
-        const float v300 = x20;
-        const ulong v301 = (ulong)v284;
-        const ulong v302 = v301 * 4ul;
-        const ulong v303 = v302;
+        const float v294 = x20;
+        const ulong v295 = (ulong)v278;
+        const ulong v296 = v295 * 4ul;
+        const ulong v297 = v296;
         x21 = 0.0f;
-        if (v296) {
-            const float v306 = *(__local float *)(group + v303);
-            x21 = v306;
+        if (v290) {
+            const float v300 = *(__local float *)(group + v297);
+            x21 = v300;
         }
-        const float v308 = x21;
-        const float v309 = v300 + v308;
-        if (v296) {
-            *(__local float *)(group + v292) = v309;
+        const float v302 = x21;
+        const float v303 = v294 + v302;
+        if (v290) {
+            *(__local float *)(group + v286) = v303;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* barrier 0 */
-    const bool v313 = x4;
-    if (v313) {
+    const bool v307 = x4;
+    if (v307) {
         return;
     }
-    const bool v316 = v14 == 0u;
-    if (v316) {
-        const ulong v318 = (ulong)v14;
-        const ulong v320 = v318 * 4ul;
-        const ulong v321 = v320;
-        const float v322 = *(__local float *)(group + v321);
-        const ulong v323 = v55 * 4ul;
-        *(__global float *)(s1 + v323) = v322;
+    const bool v310 = v10 == 0u;
+    if (v310) {
+        const ulong v312 = (ulong)v10;
+        const ulong v314 = v312 * 4ul;
+        const ulong v315 = v314;
+        const float v316 = *(__local float *)(group + v315);
+        const ulong v317 = v51 * 4ul;
+        *(__global float *)(s1 + v317) = v316;
     }
 }
 

@@ -12,6 +12,7 @@ center_0, slot 3: the fault record
 #include <hip/hip_runtime.h>
 #endif
 #pragma clang fp contract(off)
+#pragma clang diagnostic ignored "-Wpass-failed"
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -147,10 +148,10 @@ static __device__ __forceinline__ void center_0_kernel_f1(center_0_kernel_env *e
 
 /* One invocation. */
 extern "C" __global__ void center_0_kernel(const center_0_kernel_record record) {
-    const u8 *const s0 = (const u8 *)(record.base_0);
-    const u8 *const s1 = (const u8 *)(record.base_1);
-    u8 *const s2 = (u8 *)(record.base_2);
-    u8 *const fault = (u8 *)(record.base_3);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
+    const u8 *const s1 = (const u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
+    u8 *const s2 = (u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_3, 16);
     center_0_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;
@@ -171,6 +172,7 @@ extern "C" __global__ void center_0_kernel(const center_0_kernel_record record) 
 }
 
 /* Written by hologram: HIP.
+reduce_add_f32, for blocks of 128 x 1 x 1 lanes
 reduce_add_f32, slot 0: input 0
 reduce_add_f32, slot 1: input 1
  */
@@ -178,6 +180,7 @@ reduce_add_f32, slot 1: input 1
 #include <hip/hip_runtime.h>
 #endif
 #pragma clang fp contract(off)
+#pragma clang diagnostic ignored "-Wpass-failed"
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -192,9 +195,6 @@ typedef struct reduce_add_f32_kernel_record {
     u64 input_2;
     u64 base_0;
     u64 base_1;
-    u32 block_dim_0;
-    u32 block_dim_1;
-    u32 block_dim_2;
     u32 shared_bytes_0;
     u32 lanes_0;
     u32 box_2;
@@ -202,13 +202,14 @@ typedef struct reduce_add_f32_kernel_record {
     u32 box_1;
     u32 grid_dim_0;
     u32 box_0;
+    u32 unused_52;
 } reduce_add_f32_kernel_record;
 
 /* One invocation. */
 extern "C" __global__ void reduce_add_f32_kernel(const reduce_add_f32_kernel_record record) {
-    const u8 *const s0 = (const u8 *)(record.base_0);
-    u8 *const s1 = (u8 *)(record.base_1);
-    extern __shared__ u64 group_memory[];
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
+    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
+    extern __shared__ __align__(16) u64 group_memory[];
     u8 *const group = (u8 *)group_memory;
     float x0 = 0; /* sum */
     u32 x1 = 0; /* at */
@@ -230,339 +231,332 @@ extern "C" __global__ void reduce_add_f32_kernel(const reduce_add_f32_kernel_rec
     float x19 = 0;
     float x20 = 0;
     float x21 = 0;
-    const u32 v0 = record.block_dim_0;
-    const u32 v1 = record.block_dim_1;
-    const u32 v2 = v0 * v1;
-    const u32 v3 = record.block_dim_2;
-    const u32 v4 = v2 * v3;
-    const u32 v6 = (u32)(v4 << 2);
-    const u32 v7 = record.shared_bytes_0;
-    const u32 v9 = (u32)threadIdx.z;
-    const u32 v10 = v9 * v1;
-    const u32 v11 = (u32)threadIdx.y;
-    const u32 v12 = v10 + v11;
-    const u32 v13 = v12 * v0;
-    const u32 v14 = (u32)threadIdx.x;
-    const u32 v15 = v13 + v14;
-    const u32 v16 = (u32)(v15 << 2);
-    x3 = v16;
+    const u32 v4 = record.shared_bytes_0;
+    const u32 v6 = (u32)threadIdx.z;
+    const u32 v7 = (u32)threadIdx.y;
+    const u32 v8 = v6 + v7;
+    const u32 v9 = v8 * 128u;
+    const u32 v10 = (u32)threadIdx.x;
+    const u32 v11 = v9 + v10;
+    const u32 v12 = (u32)(v11 << 2);
+    x3 = v12;
     for (;;) {
-        const u32 v19 = x3;
-        const bool v20 = v19 < v7;
-        const bool v22 = !v20;
-        if (v22) {
+        const u32 v15 = x3;
+        const bool v16 = v15 < v4;
+        const bool v18 = !v16;
+        if (v18) {
             break;
         }
-        *(u32 *)(group + v19) = 0u;
-        const u32 v26 = v19 + v6;
-        x3 = v26;
+        *(u32 *)(group + v15) = 0u;
+        const u32 v22 = v15 + 512u;
+        x3 = v22;
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v29 = record.lanes_0;
-    const u64 v30 = (u64)v29;
-    const u32 v31 = record.box_2;
-    const u32 v32 = (u32)blockIdx.z;
+    const u32 v25 = record.lanes_0;
+    const u64 v26 = (u64)v25;
+    const u32 v27 = record.box_2;
+    const u32 v28 = (u32)blockIdx.z;
+    const u32 v29 = v27 + v28;
+    const u32 v30 = record.grid_dim_1;
+    const u32 v31 = record.box_1;
+    const u32 v32 = (u32)blockIdx.y;
     const u32 v33 = v31 + v32;
-    const u32 v34 = record.grid_dim_1;
-    const u32 v35 = record.box_1;
-    const u32 v36 = (u32)blockIdx.y;
-    const u32 v37 = v35 + v36;
-    const u32 v38 = v33 * v34;
-    const u32 v39 = v38 + v37;
-    const u32 v40 = record.grid_dim_0;
-    const u32 v41 = record.box_0;
-    const u32 v42 = (u32)blockIdx.x;
-    const u32 v43 = v41 + v42;
-    const u32 v44 = v39 * v40;
-    const u32 v45 = v44 + v43;
-    const u32 v46 = v45 * v4;
-    const u32 v47 = v46 + v15;
-    const u64 v48 = (u64)v47;
-    const bool v49 = v48 < v30;
-    const bool v51 = !v49;
-    if (v51) {
+    const u32 v34 = v29 * v30;
+    const u32 v35 = v34 + v33;
+    const u32 v36 = record.grid_dim_0;
+    const u32 v37 = record.box_0;
+    const u32 v38 = (u32)blockIdx.x;
+    const u32 v39 = v37 + v38;
+    const u32 v40 = v35 * v36;
+    const u32 v41 = v40 + v39;
+    const u32 v42 = v41 * 128u;
+    const u32 v43 = v42 + v11;
+    const u64 v44 = (u64)v43;
+    const bool v45 = v44 < v26;
+    const bool v47 = !v45;
+    if (v47) {
         x4 = true;
     }
-    const u64 v54 = record.input_2;
-    const u64 v55 = (u64)v43;
-    const u64 v57 = v55 * 4096ull;
-    const u64 v58 = v54 - v57;
-    const bool v59 = v58 < 4096ull;
-    const u64 v60 = v59 ? v58 : 4096ull;
-    const u32 v61 = (u32)v60;
-    const bool v62 = v14 < v61;
-    if (v62) {
-        const u64 v64 = (u64)v14;
-        const u64 v65 = v57 + v64;
-        const u64 v67 = v65 * 4ull;
+    const u64 v50 = record.input_2;
+    const u64 v51 = (u64)v39;
+    const u64 v53 = v51 * 4096ull;
+    const u64 v54 = v50 - v53;
+    const bool v55 = v54 < 4096ull;
+    const u64 v56 = v55 ? v54 : 4096ull;
+    const u32 v57 = (u32)v56;
+    const bool v58 = v10 < v57;
+    if (v58) {
+        const u64 v60 = (u64)v10;
+        const u64 v61 = v53 + v60;
+        const u64 v63 = v61 * 4ull;
         x5 = 0.0f;
-        const bool v70 = x4;
-        const bool v71 = !v70;
-        if (v71) {
-            const float v73 = *(const float *)(s0 + v67);
-            x5 = v73;
+        const bool v66 = x4;
+        const bool v67 = !v66;
+        if (v67) {
+            const float v69 = *(const float *)(s0 + v63);
+            x5 = v69;
         }
-        const float v75 = x5;
-        x0 = v75;
-        const u32 v78 = v14 + 128u;
-        x1 = v78;
-        x2 = v67;
-        if (v71) {
+        const float v71 = x5;
+        x0 = v71;
+        const u32 v73 = v10 + 128u;
+        x1 = v73;
+        x2 = v63;
+        if (v67) {
             for (;;) {
-                const u32 v83 = x1;
-                const bool v84 = v83 < v61;
-                const bool v85 = !v84;
-                if (v85) {
+                const u32 v78 = x1;
+                const bool v79 = v78 < v57;
+                const bool v80 = !v79;
+                if (v80) {
                     break;
                 }
-                const u64 v88 = x2;
-                const u64 v90 = v88 + 512ull;
-                x2 = v90;
-                const float v92 = x0;
-                const float v93 = *(const float *)(s0 + v90);
-                const float v94 = v92 + v93;
-                x0 = v94;
-                const u32 v96 = v83 + 128u;
-                x1 = v96;
+                const u64 v83 = x2;
+                const u64 v85 = v83 + 512ull;
+                x2 = v85;
+                const float v87 = x0;
+                const float v88 = *(const float *)(s0 + v85);
+                const float v89 = v87 + v88;
+                x0 = v89;
+                const u32 v91 = v78 + 128u;
+                x1 = v91;
             }
         }
-        const float v98 = x0;
-        const u64 v99 = v64 * 4ull;
-        const u32 v100 = (u32)v99;
-        if (v71) {
-            *(float *)(group + v100) = v98;
+        const float v93 = x0;
+        const u64 v94 = v60 * 4ull;
+        const u32 v95 = (u32)v94;
+        if (v67) {
+            *(float *)(group + v95) = v93;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v106 = v14 + 64u;
-    const bool v107 = v14 < 64u;
-    const bool v108 = v106 < v61;
-    const bool v109 = v107 & v108;
-    if (v109) {
-        const u64 v111 = (u64)v14;
-        const u64 v113 = v111 * 4ull;
-        const u32 v114 = (u32)v113;
+    const u32 v100 = v10 + 64u;
+    const bool v101 = v10 < 64u;
+    const bool v102 = v100 < v57;
+    const bool v103 = v101 & v102;
+    if (v103) {
+        const u64 v105 = (u64)v10;
+        const u64 v107 = v105 * 4ull;
+        const u32 v108 = (u32)v107;
         x8 = 0.0f;
-        const bool v117 = x4;
-        const bool v118 = !v117;
-        if (v118) {
-            const float v120 = *(float *)(group + v114);
-            x8 = v120;
+        const bool v111 = x4;
+        const bool v112 = !v111;
+        if (v112) {
+            const float v114 = *(float *)(group + v108);
+            x8 = v114;
         }
-        const float v122 = x8;
-        const u64 v123 = (u64)v106;
-        const u64 v124 = v123 * 4ull;
-        const u32 v125 = (u32)v124;
+        const float v116 = x8;
+        const u64 v117 = (u64)v100;
+        const u64 v118 = v117 * 4ull;
+        const u32 v119 = (u32)v118;
         x9 = 0.0f;
-        if (v118) {
-            const float v128 = *(float *)(group + v125);
-            x9 = v128;
+        if (v112) {
+            const float v122 = *(float *)(group + v119);
+            x9 = v122;
         }
-        const float v130 = x9;
-        const float v131 = v122 + v130;
-        if (v118) {
-            *(float *)(group + v114) = v131;
+        const float v124 = x9;
+        const float v125 = v116 + v124;
+        if (v112) {
+            *(float *)(group + v108) = v125;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v136 = v14 + 32u;
-    const bool v137 = v14 < 32u;
-    const bool v138 = v136 < v61;
-    const bool v139 = v137 & v138;
-    if (v139) {
-        const u64 v141 = (u64)v14;
-        const u64 v143 = v141 * 4ull;
-        const u32 v144 = (u32)v143;
+    const u32 v130 = v10 + 32u;
+    const bool v131 = v10 < 32u;
+    const bool v132 = v130 < v57;
+    const bool v133 = v131 & v132;
+    if (v133) {
+        const u64 v135 = (u64)v10;
+        const u64 v137 = v135 * 4ull;
+        const u32 v138 = (u32)v137;
         x10 = 0.0f;
-        const bool v147 = x4;
-        const bool v148 = !v147;
-        if (v148) {
-            const float v150 = *(float *)(group + v144);
-            x10 = v150;
+        const bool v141 = x4;
+        const bool v142 = !v141;
+        if (v142) {
+            const float v144 = *(float *)(group + v138);
+            x10 = v144;
         }
-        const float v152 = x10;
-        const u64 v153 = (u64)v136;
-        const u64 v154 = v153 * 4ull;
-        const u32 v155 = (u32)v154;
+        const float v146 = x10;
+        const u64 v147 = (u64)v130;
+        const u64 v148 = v147 * 4ull;
+        const u32 v149 = (u32)v148;
         x11 = 0.0f;
-        if (v148) {
-            const float v158 = *(float *)(group + v155);
-            x11 = v158;
+        if (v142) {
+            const float v152 = *(float *)(group + v149);
+            x11 = v152;
         }
-        const float v160 = x11;
-        const float v161 = v152 + v160;
-        if (v148) {
-            *(float *)(group + v144) = v161;
+        const float v154 = x11;
+        const float v155 = v146 + v154;
+        if (v142) {
+            *(float *)(group + v138) = v155;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v166 = v14 + 16u;
-    const bool v167 = v14 < 16u;
-    const bool v168 = v166 < v61;
-    const bool v169 = v167 & v168;
-    if (v169) {
-        const u64 v171 = (u64)v14;
-        const u64 v173 = v171 * 4ull;
-        const u32 v174 = (u32)v173;
+    const u32 v160 = v10 + 16u;
+    const bool v161 = v10 < 16u;
+    const bool v162 = v160 < v57;
+    const bool v163 = v161 & v162;
+    if (v163) {
+        const u64 v165 = (u64)v10;
+        const u64 v167 = v165 * 4ull;
+        const u32 v168 = (u32)v167;
         x12 = 0.0f;
-        const bool v177 = x4;
-        const bool v178 = !v177;
-        if (v178) {
-            const float v180 = *(float *)(group + v174);
-            x12 = v180;
+        const bool v171 = x4;
+        const bool v172 = !v171;
+        if (v172) {
+            const float v174 = *(float *)(group + v168);
+            x12 = v174;
         }
-        const float v182 = x12;
-        const u64 v183 = (u64)v166;
-        const u64 v184 = v183 * 4ull;
-        const u32 v185 = (u32)v184;
+        const float v176 = x12;
+        const u64 v177 = (u64)v160;
+        const u64 v178 = v177 * 4ull;
+        const u32 v179 = (u32)v178;
         x13 = 0.0f;
-        if (v178) {
-            const float v188 = *(float *)(group + v185);
-            x13 = v188;
+        if (v172) {
+            const float v182 = *(float *)(group + v179);
+            x13 = v182;
         }
-        const float v190 = x13;
-        const float v191 = v182 + v190;
-        if (v178) {
-            *(float *)(group + v174) = v191;
+        const float v184 = x13;
+        const float v185 = v176 + v184;
+        if (v172) {
+            *(float *)(group + v168) = v185;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v196 = v14 + 8u;
-    const bool v197 = v14 < 8u;
-    const bool v198 = v196 < v61;
-    const bool v199 = v197 & v198;
-    if (v199) {
-        const u64 v201 = (u64)v14;
-        const u64 v203 = v201 * 4ull;
-        const u32 v204 = (u32)v203;
+    const u32 v190 = v10 + 8u;
+    const bool v191 = v10 < 8u;
+    const bool v192 = v190 < v57;
+    const bool v193 = v191 & v192;
+    if (v193) {
+        const u64 v195 = (u64)v10;
+        const u64 v197 = v195 * 4ull;
+        const u32 v198 = (u32)v197;
         x14 = 0.0f;
-        const bool v207 = x4;
-        const bool v208 = !v207;
-        if (v208) {
-            const float v210 = *(float *)(group + v204);
-            x14 = v210;
+        const bool v201 = x4;
+        const bool v202 = !v201;
+        if (v202) {
+            const float v204 = *(float *)(group + v198);
+            x14 = v204;
         }
-        const float v212 = x14;
-        const u64 v213 = (u64)v196;
-        const u64 v214 = v213 * 4ull;
-        const u32 v215 = (u32)v214;
+        const float v206 = x14;
+        const u64 v207 = (u64)v190;
+        const u64 v208 = v207 * 4ull;
+        const u32 v209 = (u32)v208;
         x15 = 0.0f;
-        if (v208) {
-            const float v218 = *(float *)(group + v215);
-            x15 = v218;
+        if (v202) {
+            const float v212 = *(float *)(group + v209);
+            x15 = v212;
         }
-        const float v220 = x15;
-        const float v221 = v212 + v220;
-        if (v208) {
-            *(float *)(group + v204) = v221;
+        const float v214 = x15;
+        const float v215 = v206 + v214;
+        if (v202) {
+            *(float *)(group + v198) = v215;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v226 = v14 + 4u;
-    const bool v227 = v14 < 4u;
-    const bool v228 = v226 < v61;
-    const bool v229 = v227 & v228;
-    if (v229) {
-        const u64 v231 = (u64)v14;
-        const u64 v233 = v231 * 4ull;
-        const u32 v234 = (u32)v233;
+    const u32 v220 = v10 + 4u;
+    const bool v221 = v10 < 4u;
+    const bool v222 = v220 < v57;
+    const bool v223 = v221 & v222;
+    if (v223) {
+        const u64 v225 = (u64)v10;
+        const u64 v227 = v225 * 4ull;
+        const u32 v228 = (u32)v227;
         x16 = 0.0f;
-        const bool v237 = x4;
-        const bool v238 = !v237;
-        if (v238) {
-            const float v240 = *(float *)(group + v234);
-            x16 = v240;
+        const bool v231 = x4;
+        const bool v232 = !v231;
+        if (v232) {
+            const float v234 = *(float *)(group + v228);
+            x16 = v234;
         }
-        const float v242 = x16;
-        const u64 v243 = (u64)v226;
-        const u64 v244 = v243 * 4ull;
-        const u32 v245 = (u32)v244;
+        const float v236 = x16;
+        const u64 v237 = (u64)v220;
+        const u64 v238 = v237 * 4ull;
+        const u32 v239 = (u32)v238;
         x17 = 0.0f;
-        if (v238) {
-            const float v248 = *(float *)(group + v245);
-            x17 = v248;
+        if (v232) {
+            const float v242 = *(float *)(group + v239);
+            x17 = v242;
         }
-        const float v250 = x17;
-        const float v251 = v242 + v250;
-        if (v238) {
-            *(float *)(group + v234) = v251;
+        const float v244 = x17;
+        const float v245 = v236 + v244;
+        if (v232) {
+            *(float *)(group + v228) = v245;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v255 = v14 + 2u;
-    const bool v256 = v14 < 2u;
-    const bool v257 = v255 < v61;
-    const bool v258 = v256 & v257;
-    if (v258) {
-        const u64 v260 = (u64)v14;
-        const u64 v262 = v260 * 4ull;
-        const u32 v263 = (u32)v262;
+    const u32 v249 = v10 + 2u;
+    const bool v250 = v10 < 2u;
+    const bool v251 = v249 < v57;
+    const bool v252 = v250 & v251;
+    if (v252) {
+        const u64 v254 = (u64)v10;
+        const u64 v256 = v254 * 4ull;
+        const u32 v257 = (u32)v256;
         x18 = 0.0f;
-        const bool v266 = x4;
-        const bool v267 = !v266;
-        if (v267) {
-            const float v269 = *(float *)(group + v263);
-            x18 = v269;
+        const bool v260 = x4;
+        const bool v261 = !v260;
+        if (v261) {
+            const float v263 = *(float *)(group + v257);
+            x18 = v263;
         }
-        const float v271 = x18;
-        const u64 v272 = (u64)v255;
-        const u64 v273 = v272 * 4ull;
-        const u32 v274 = (u32)v273;
+        const float v265 = x18;
+        const u64 v266 = (u64)v249;
+        const u64 v267 = v266 * 4ull;
+        const u32 v268 = (u32)v267;
         x19 = 0.0f;
-        if (v267) {
-            const float v277 = *(float *)(group + v274);
-            x19 = v277;
+        if (v261) {
+            const float v271 = *(float *)(group + v268);
+            x19 = v271;
         }
-        const float v279 = x19;
-        const float v280 = v271 + v279;
-        if (v267) {
-            *(float *)(group + v263) = v280;
+        const float v273 = x19;
+        const float v274 = v265 + v273;
+        if (v261) {
+            *(float *)(group + v257) = v274;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const u32 v284 = v14 + 1u;
-    const bool v285 = v14 < 1u;
-    const bool v286 = v284 < v61;
-    const bool v287 = v285 & v286;
-    if (v287) {
-        const u64 v289 = (u64)v14;
-        const u64 v291 = v289 * 4ull;
-        const u32 v292 = (u32)v291;
+    const u32 v278 = v10 + 1u;
+    const bool v279 = v10 < 1u;
+    const bool v280 = v278 < v57;
+    const bool v281 = v279 & v280;
+    if (v281) {
+        const u64 v283 = (u64)v10;
+        const u64 v285 = v283 * 4ull;
+        const u32 v286 = (u32)v285;
         x20 = 0.0f;
-        const bool v295 = x4;
-        const bool v296 = !v295;
-        if (v296) {
-            const float v298 = *(float *)(group + v292);
-            x20 = v298;
+        const bool v289 = x4;
+        const bool v290 = !v289;
+        if (v290) {
+            const float v292 = *(float *)(group + v286);
+            x20 = v292;
         }
-        const float v300 = x20;
-        const u64 v301 = (u64)v284;
-        const u64 v302 = v301 * 4ull;
-        const u32 v303 = (u32)v302;
+        const float v294 = x20;
+        const u64 v295 = (u64)v278;
+        const u64 v296 = v295 * 4ull;
+        const u32 v297 = (u32)v296;
         x21 = 0.0f;
-        if (v296) {
-            const float v306 = *(float *)(group + v303);
-            x21 = v306;
+        if (v290) {
+            const float v300 = *(float *)(group + v297);
+            x21 = v300;
         }
-        const float v308 = x21;
-        const float v309 = v300 + v308;
-        if (v296) {
-            *(float *)(group + v292) = v309;
+        const float v302 = x21;
+        const float v303 = v294 + v302;
+        if (v290) {
+            *(float *)(group + v286) = v303;
         }
     }
     __syncthreads(); /* barrier 0 */
-    const bool v313 = x4;
-    if (v313) {
+    const bool v307 = x4;
+    if (v307) {
         return;
     }
-    const bool v316 = v14 == 0u;
-    if (v316) {
-        const u64 v318 = (u64)v14;
-        const u64 v320 = v318 * 4ull;
-        const u32 v321 = (u32)v320;
-        const float v322 = *(float *)(group + v321);
-        const u64 v323 = v55 * 4ull;
-        *(float *)(s1 + v323) = v322;
+    const bool v310 = v10 == 0u;
+    if (v310) {
+        const u64 v312 = (u64)v10;
+        const u64 v314 = v312 * 4ull;
+        const u32 v315 = (u32)v314;
+        const float v316 = *(float *)(group + v315);
+        const u64 v317 = v51 * 4ull;
+        *(float *)(s1 + v317) = v316;
     }
 }
 

@@ -482,6 +482,7 @@ kernel void center_0_kernel(device const uchar *s0_arena [[buffer(0)]], device c
 }
 
 /* Written by hologram: Metal Shading Language 3.2; compile with the safe math mode.
+reduce_add_f32, for blocks of 128 x 1 x 1 lanes
 reduce_add_f32, slot 0: input 0
 reduce_add_f32, slot 1: input 1
  */
@@ -495,9 +496,6 @@ typedef struct reduce_add_f32_kernel_record {
     ulong input_2;
     ulong base_0;
     ulong base_1;
-    uint block_dim_0;
-    uint block_dim_1;
-    uint block_dim_2;
     uint shared_bytes_0;
     uint lanes_0;
     uint box_2;
@@ -505,6 +503,7 @@ typedef struct reduce_add_f32_kernel_record {
     uint box_1;
     uint grid_dim_0;
     uint box_0;
+    uint unused_52;
 } reduce_add_f32_kernel_record;
 
 static inline uint reduce_add_f32_kernel_f2(uint a0, uint a1) {
@@ -677,339 +676,332 @@ kernel void reduce_add_f32_kernel(device const uchar *s0_arena [[buffer(0)]], de
     float x20 = 0;
     float x21 = 0;
     float x22 = 0;
-    const uint v0 = record.block_dim_0;
-    const uint v1 = record.block_dim_1;
-    const uint v2 = v0 * v1;
-    const uint v3 = record.block_dim_2;
-    const uint v4 = v2 * v3;
-    const uint v6 = (uint)(v4 << 2);
-    const uint v7 = record.shared_bytes_0;
-    const uint v9 = (uint)local_id.z;
-    const uint v10 = v9 * v1;
-    const uint v11 = (uint)local_id.y;
-    const uint v12 = v10 + v11;
-    const uint v13 = v12 * v0;
-    const uint v14 = (uint)local_id.x;
-    const uint v15 = v13 + v14;
-    const uint v16 = (uint)(v15 << 2);
-    x4 = v16;
+    const uint v4 = record.shared_bytes_0;
+    const uint v6 = (uint)local_id.z;
+    const uint v7 = (uint)local_id.y;
+    const uint v8 = v6 + v7;
+    const uint v9 = v8 * 128u;
+    const uint v10 = (uint)local_id.x;
+    const uint v11 = v9 + v10;
+    const uint v12 = (uint)(v11 << 2);
+    x4 = v12;
     for (;;) {
-        const uint v19 = x4;
-        const bool v20 = v19 < v7;
-        const bool v22 = !v20;
-        if (v22) {
+        const uint v15 = x4;
+        const bool v16 = v15 < v4;
+        const bool v18 = !v16;
+        if (v18) {
             break;
         }
-        *(threadgroup uint *)(group + v19) = 0u;
-        const uint v26 = v19 + v6;
-        x4 = v26;
+        *(threadgroup uint *)(group + v15) = 0u;
+        const uint v22 = v15 + 512u;
+        x4 = v22;
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v29 = record.lanes_0;
-    const ulong v30 = (ulong)v29;
-    const uint v31 = record.box_2;
-    const uint v32 = (uint)group_id.z;
+    const uint v25 = record.lanes_0;
+    const ulong v26 = (ulong)v25;
+    const uint v27 = record.box_2;
+    const uint v28 = (uint)group_id.z;
+    const uint v29 = v27 + v28;
+    const uint v30 = record.grid_dim_1;
+    const uint v31 = record.box_1;
+    const uint v32 = (uint)group_id.y;
     const uint v33 = v31 + v32;
-    const uint v34 = record.grid_dim_1;
-    const uint v35 = record.box_1;
-    const uint v36 = (uint)group_id.y;
-    const uint v37 = v35 + v36;
-    const uint v38 = v33 * v34;
-    const uint v39 = v38 + v37;
-    const uint v40 = record.grid_dim_0;
-    const uint v41 = record.box_0;
-    const uint v42 = (uint)group_id.x;
-    const uint v43 = v41 + v42;
-    const uint v44 = v39 * v40;
-    const uint v45 = v44 + v43;
-    const uint v46 = v45 * v4;
-    const uint v47 = v46 + v15;
-    const ulong v48 = (ulong)v47;
-    const bool v49 = v48 < v30;
-    const bool v51 = !v49;
-    if (v51) {
+    const uint v34 = v29 * v30;
+    const uint v35 = v34 + v33;
+    const uint v36 = record.grid_dim_0;
+    const uint v37 = record.box_0;
+    const uint v38 = (uint)group_id.x;
+    const uint v39 = v37 + v38;
+    const uint v40 = v35 * v36;
+    const uint v41 = v40 + v39;
+    const uint v42 = v41 * 128u;
+    const uint v43 = v42 + v11;
+    const ulong v44 = (ulong)v43;
+    const bool v45 = v44 < v26;
+    const bool v47 = !v45;
+    if (v47) {
         x5 = true;
     }
-    const ulong v54 = record.input_2;
-    const ulong v55 = (ulong)v43;
-    const ulong v57 = v55 * 4096ul;
-    const ulong v58 = v54 - v57;
-    const bool v59 = v58 < 4096ul;
-    const ulong v60 = v59 ? v58 : 4096ul;
-    const uint v61 = (uint)v60;
-    const bool v62 = v14 < v61;
-    if (v62) {
-        const ulong v64 = (ulong)v14;
-        const ulong v65 = v57 + v64;
-        const ulong v67 = v65 * 4ul;
+    const ulong v50 = record.input_2;
+    const ulong v51 = (ulong)v39;
+    const ulong v53 = v51 * 4096ul;
+    const ulong v54 = v50 - v53;
+    const bool v55 = v54 < 4096ul;
+    const ulong v56 = v55 ? v54 : 4096ul;
+    const uint v57 = (uint)v56;
+    const bool v58 = v10 < v57;
+    if (v58) {
+        const ulong v60 = (ulong)v10;
+        const ulong v61 = v53 + v60;
+        const ulong v63 = v61 * 4ul;
         x6 = 0.0f;
-        const bool v70 = x5;
-        const bool v71 = !v70;
-        if (v71) {
-            const float v73 = *(device const float *)(s0 + v67);
-            x6 = v73;
+        const bool v66 = x5;
+        const bool v67 = !v66;
+        if (v67) {
+            const float v69 = *(device const float *)(s0 + v63);
+            x6 = v69;
         }
-        const float v75 = x6;
-        x0 = v75;
-        const uint v78 = v14 + 128u;
-        x1 = v78;
-        x2 = v67;
-        if (v71) {
+        const float v71 = x6;
+        x0 = v71;
+        const uint v73 = v10 + 128u;
+        x1 = v73;
+        x2 = v63;
+        if (v67) {
             for (;;) {
-                const uint v83 = x1;
-                const bool v84 = v83 < v61;
-                const bool v85 = !v84;
-                if (v85) {
+                const uint v78 = x1;
+                const bool v79 = v78 < v57;
+                const bool v80 = !v79;
+                if (v80) {
                     break;
                 }
-                const ulong v88 = x2;
-                const ulong v90 = v88 + 512ul;
-                x2 = v90;
-                const float v92 = x0;
-                const float v93 = *(device const float *)(s0 + v90);
-                const float v94 = reduce_add_f32_kernel_f1(v92, v93);
-                x0 = v94;
-                const uint v96 = v83 + 128u;
-                x1 = v96;
+                const ulong v83 = x2;
+                const ulong v85 = v83 + 512ul;
+                x2 = v85;
+                const float v87 = x0;
+                const float v88 = *(device const float *)(s0 + v85);
+                const float v89 = reduce_add_f32_kernel_f1(v87, v88);
+                x0 = v89;
+                const uint v91 = v78 + 128u;
+                x1 = v91;
             }
         }
-        const float v98 = x0;
-        const ulong v99 = v64 * 4ul;
-        const uint v100 = (uint)v99;
-        if (v71) {
-            *(threadgroup float *)(group + v100) = v98;
+        const float v93 = x0;
+        const ulong v94 = v60 * 4ul;
+        const uint v95 = (uint)v94;
+        if (v67) {
+            *(threadgroup float *)(group + v95) = v93;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v106 = v14 + 64u;
-    const bool v107 = v14 < 64u;
-    const bool v108 = v106 < v61;
-    const bool v109 = v107 & v108;
-    if (v109) {
-        const ulong v111 = (ulong)v14;
-        const ulong v113 = v111 * 4ul;
-        const uint v114 = (uint)v113;
+    const uint v100 = v10 + 64u;
+    const bool v101 = v10 < 64u;
+    const bool v102 = v100 < v57;
+    const bool v103 = v101 & v102;
+    if (v103) {
+        const ulong v105 = (ulong)v10;
+        const ulong v107 = v105 * 4ul;
+        const uint v108 = (uint)v107;
         x9 = 0.0f;
-        const bool v117 = x5;
-        const bool v118 = !v117;
-        if (v118) {
-            const float v120 = *(threadgroup float *)(group + v114);
-            x9 = v120;
+        const bool v111 = x5;
+        const bool v112 = !v111;
+        if (v112) {
+            const float v114 = *(threadgroup float *)(group + v108);
+            x9 = v114;
         }
-        const float v122 = x9;
-        const ulong v123 = (ulong)v106;
-        const ulong v124 = v123 * 4ul;
-        const uint v125 = (uint)v124;
+        const float v116 = x9;
+        const ulong v117 = (ulong)v100;
+        const ulong v118 = v117 * 4ul;
+        const uint v119 = (uint)v118;
         x10 = 0.0f;
-        if (v118) {
-            const float v128 = *(threadgroup float *)(group + v125);
-            x10 = v128;
+        if (v112) {
+            const float v122 = *(threadgroup float *)(group + v119);
+            x10 = v122;
         }
-        const float v130 = x10;
-        const float v131 = reduce_add_f32_kernel_f1(v122, v130);
-        if (v118) {
-            *(threadgroup float *)(group + v114) = v131;
+        const float v124 = x10;
+        const float v125 = reduce_add_f32_kernel_f1(v116, v124);
+        if (v112) {
+            *(threadgroup float *)(group + v108) = v125;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v136 = v14 + 32u;
-    const bool v137 = v14 < 32u;
-    const bool v138 = v136 < v61;
-    const bool v139 = v137 & v138;
-    if (v139) {
-        const ulong v141 = (ulong)v14;
-        const ulong v143 = v141 * 4ul;
-        const uint v144 = (uint)v143;
+    const uint v130 = v10 + 32u;
+    const bool v131 = v10 < 32u;
+    const bool v132 = v130 < v57;
+    const bool v133 = v131 & v132;
+    if (v133) {
+        const ulong v135 = (ulong)v10;
+        const ulong v137 = v135 * 4ul;
+        const uint v138 = (uint)v137;
         x11 = 0.0f;
-        const bool v147 = x5;
-        const bool v148 = !v147;
-        if (v148) {
-            const float v150 = *(threadgroup float *)(group + v144);
-            x11 = v150;
+        const bool v141 = x5;
+        const bool v142 = !v141;
+        if (v142) {
+            const float v144 = *(threadgroup float *)(group + v138);
+            x11 = v144;
         }
-        const float v152 = x11;
-        const ulong v153 = (ulong)v136;
-        const ulong v154 = v153 * 4ul;
-        const uint v155 = (uint)v154;
+        const float v146 = x11;
+        const ulong v147 = (ulong)v130;
+        const ulong v148 = v147 * 4ul;
+        const uint v149 = (uint)v148;
         x12 = 0.0f;
-        if (v148) {
-            const float v158 = *(threadgroup float *)(group + v155);
-            x12 = v158;
+        if (v142) {
+            const float v152 = *(threadgroup float *)(group + v149);
+            x12 = v152;
         }
-        const float v160 = x12;
-        const float v161 = reduce_add_f32_kernel_f1(v152, v160);
-        if (v148) {
-            *(threadgroup float *)(group + v144) = v161;
+        const float v154 = x12;
+        const float v155 = reduce_add_f32_kernel_f1(v146, v154);
+        if (v142) {
+            *(threadgroup float *)(group + v138) = v155;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v166 = v14 + 16u;
-    const bool v167 = v14 < 16u;
-    const bool v168 = v166 < v61;
-    const bool v169 = v167 & v168;
-    if (v169) {
-        const ulong v171 = (ulong)v14;
-        const ulong v173 = v171 * 4ul;
-        const uint v174 = (uint)v173;
+    const uint v160 = v10 + 16u;
+    const bool v161 = v10 < 16u;
+    const bool v162 = v160 < v57;
+    const bool v163 = v161 & v162;
+    if (v163) {
+        const ulong v165 = (ulong)v10;
+        const ulong v167 = v165 * 4ul;
+        const uint v168 = (uint)v167;
         x13 = 0.0f;
-        const bool v177 = x5;
-        const bool v178 = !v177;
-        if (v178) {
-            const float v180 = *(threadgroup float *)(group + v174);
-            x13 = v180;
+        const bool v171 = x5;
+        const bool v172 = !v171;
+        if (v172) {
+            const float v174 = *(threadgroup float *)(group + v168);
+            x13 = v174;
         }
-        const float v182 = x13;
-        const ulong v183 = (ulong)v166;
-        const ulong v184 = v183 * 4ul;
-        const uint v185 = (uint)v184;
+        const float v176 = x13;
+        const ulong v177 = (ulong)v160;
+        const ulong v178 = v177 * 4ul;
+        const uint v179 = (uint)v178;
         x14 = 0.0f;
-        if (v178) {
-            const float v188 = *(threadgroup float *)(group + v185);
-            x14 = v188;
+        if (v172) {
+            const float v182 = *(threadgroup float *)(group + v179);
+            x14 = v182;
         }
-        const float v190 = x14;
-        const float v191 = reduce_add_f32_kernel_f1(v182, v190);
-        if (v178) {
-            *(threadgroup float *)(group + v174) = v191;
+        const float v184 = x14;
+        const float v185 = reduce_add_f32_kernel_f1(v176, v184);
+        if (v172) {
+            *(threadgroup float *)(group + v168) = v185;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v196 = v14 + 8u;
-    const bool v197 = v14 < 8u;
-    const bool v198 = v196 < v61;
-    const bool v199 = v197 & v198;
-    if (v199) {
-        const ulong v201 = (ulong)v14;
-        const ulong v203 = v201 * 4ul;
-        const uint v204 = (uint)v203;
+    const uint v190 = v10 + 8u;
+    const bool v191 = v10 < 8u;
+    const bool v192 = v190 < v57;
+    const bool v193 = v191 & v192;
+    if (v193) {
+        const ulong v195 = (ulong)v10;
+        const ulong v197 = v195 * 4ul;
+        const uint v198 = (uint)v197;
         x15 = 0.0f;
-        const bool v207 = x5;
-        const bool v208 = !v207;
-        if (v208) {
-            const float v210 = *(threadgroup float *)(group + v204);
-            x15 = v210;
+        const bool v201 = x5;
+        const bool v202 = !v201;
+        if (v202) {
+            const float v204 = *(threadgroup float *)(group + v198);
+            x15 = v204;
         }
-        const float v212 = x15;
-        const ulong v213 = (ulong)v196;
-        const ulong v214 = v213 * 4ul;
-        const uint v215 = (uint)v214;
+        const float v206 = x15;
+        const ulong v207 = (ulong)v190;
+        const ulong v208 = v207 * 4ul;
+        const uint v209 = (uint)v208;
         x16 = 0.0f;
-        if (v208) {
-            const float v218 = *(threadgroup float *)(group + v215);
-            x16 = v218;
+        if (v202) {
+            const float v212 = *(threadgroup float *)(group + v209);
+            x16 = v212;
         }
-        const float v220 = x16;
-        const float v221 = reduce_add_f32_kernel_f1(v212, v220);
-        if (v208) {
-            *(threadgroup float *)(group + v204) = v221;
+        const float v214 = x16;
+        const float v215 = reduce_add_f32_kernel_f1(v206, v214);
+        if (v202) {
+            *(threadgroup float *)(group + v198) = v215;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v226 = v14 + 4u;
-    const bool v227 = v14 < 4u;
-    const bool v228 = v226 < v61;
-    const bool v229 = v227 & v228;
-    if (v229) {
-        const ulong v231 = (ulong)v14;
-        const ulong v233 = v231 * 4ul;
-        const uint v234 = (uint)v233;
+    const uint v220 = v10 + 4u;
+    const bool v221 = v10 < 4u;
+    const bool v222 = v220 < v57;
+    const bool v223 = v221 & v222;
+    if (v223) {
+        const ulong v225 = (ulong)v10;
+        const ulong v227 = v225 * 4ul;
+        const uint v228 = (uint)v227;
         x17 = 0.0f;
-        const bool v237 = x5;
-        const bool v238 = !v237;
-        if (v238) {
-            const float v240 = *(threadgroup float *)(group + v234);
-            x17 = v240;
+        const bool v231 = x5;
+        const bool v232 = !v231;
+        if (v232) {
+            const float v234 = *(threadgroup float *)(group + v228);
+            x17 = v234;
         }
-        const float v242 = x17;
-        const ulong v243 = (ulong)v226;
-        const ulong v244 = v243 * 4ul;
-        const uint v245 = (uint)v244;
+        const float v236 = x17;
+        const ulong v237 = (ulong)v220;
+        const ulong v238 = v237 * 4ul;
+        const uint v239 = (uint)v238;
         x18 = 0.0f;
-        if (v238) {
-            const float v248 = *(threadgroup float *)(group + v245);
-            x18 = v248;
+        if (v232) {
+            const float v242 = *(threadgroup float *)(group + v239);
+            x18 = v242;
         }
-        const float v250 = x18;
-        const float v251 = reduce_add_f32_kernel_f1(v242, v250);
-        if (v238) {
-            *(threadgroup float *)(group + v234) = v251;
+        const float v244 = x18;
+        const float v245 = reduce_add_f32_kernel_f1(v236, v244);
+        if (v232) {
+            *(threadgroup float *)(group + v228) = v245;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v255 = v14 + 2u;
-    const bool v256 = v14 < 2u;
-    const bool v257 = v255 < v61;
-    const bool v258 = v256 & v257;
-    if (v258) {
-        const ulong v260 = (ulong)v14;
-        const ulong v262 = v260 * 4ul;
-        const uint v263 = (uint)v262;
+    const uint v249 = v10 + 2u;
+    const bool v250 = v10 < 2u;
+    const bool v251 = v249 < v57;
+    const bool v252 = v250 & v251;
+    if (v252) {
+        const ulong v254 = (ulong)v10;
+        const ulong v256 = v254 * 4ul;
+        const uint v257 = (uint)v256;
         x19 = 0.0f;
-        const bool v266 = x5;
-        const bool v267 = !v266;
-        if (v267) {
-            const float v269 = *(threadgroup float *)(group + v263);
-            x19 = v269;
+        const bool v260 = x5;
+        const bool v261 = !v260;
+        if (v261) {
+            const float v263 = *(threadgroup float *)(group + v257);
+            x19 = v263;
         }
-        const float v271 = x19;
-        const ulong v272 = (ulong)v255;
-        const ulong v273 = v272 * 4ul;
-        const uint v274 = (uint)v273;
+        const float v265 = x19;
+        const ulong v266 = (ulong)v249;
+        const ulong v267 = v266 * 4ul;
+        const uint v268 = (uint)v267;
         x20 = 0.0f;
-        if (v267) {
-            const float v277 = *(threadgroup float *)(group + v274);
-            x20 = v277;
+        if (v261) {
+            const float v271 = *(threadgroup float *)(group + v268);
+            x20 = v271;
         }
-        const float v279 = x20;
-        const float v280 = reduce_add_f32_kernel_f1(v271, v279);
-        if (v267) {
-            *(threadgroup float *)(group + v263) = v280;
+        const float v273 = x20;
+        const float v274 = reduce_add_f32_kernel_f1(v265, v273);
+        if (v261) {
+            *(threadgroup float *)(group + v257) = v274;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const uint v284 = v14 + 1u;
-    const bool v285 = v14 < 1u;
-    const bool v286 = v284 < v61;
-    const bool v287 = v285 & v286;
-    if (v287) {
-        const ulong v289 = (ulong)v14;
-        const ulong v291 = v289 * 4ul;
-        const uint v292 = (uint)v291;
+    const uint v278 = v10 + 1u;
+    const bool v279 = v10 < 1u;
+    const bool v280 = v278 < v57;
+    const bool v281 = v279 & v280;
+    if (v281) {
+        const ulong v283 = (ulong)v10;
+        const ulong v285 = v283 * 4ul;
+        const uint v286 = (uint)v285;
         x21 = 0.0f;
-        const bool v295 = x5;
-        const bool v296 = !v295;
-        if (v296) {
-            const float v298 = *(threadgroup float *)(group + v292);
-            x21 = v298;
+        const bool v289 = x5;
+        const bool v290 = !v289;
+        if (v290) {
+            const float v292 = *(threadgroup float *)(group + v286);
+            x21 = v292;
         }
-        const float v300 = x21;
-        const ulong v301 = (ulong)v284;
-        const ulong v302 = v301 * 4ul;
-        const uint v303 = (uint)v302;
+        const float v294 = x21;
+        const ulong v295 = (ulong)v278;
+        const ulong v296 = v295 * 4ul;
+        const uint v297 = (uint)v296;
         x22 = 0.0f;
-        if (v296) {
-            const float v306 = *(threadgroup float *)(group + v303);
-            x22 = v306;
+        if (v290) {
+            const float v300 = *(threadgroup float *)(group + v297);
+            x22 = v300;
         }
-        const float v308 = x22;
-        const float v309 = reduce_add_f32_kernel_f1(v300, v308);
-        if (v296) {
-            *(threadgroup float *)(group + v292) = v309;
+        const float v302 = x22;
+        const float v303 = reduce_add_f32_kernel_f1(v294, v302);
+        if (v290) {
+            *(threadgroup float *)(group + v286) = v303;
         }
     }
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup); /* barrier 0 */
-    const bool v313 = x5;
-    if (v313) {
+    const bool v307 = x5;
+    if (v307) {
         return;
     }
-    const bool v316 = v14 == 0u;
-    if (v316) {
-        const ulong v318 = (ulong)v14;
-        const ulong v320 = v318 * 4ul;
-        const uint v321 = (uint)v320;
-        const float v322 = *(threadgroup float *)(group + v321);
-        const ulong v323 = v55 * 4ul;
-        *(device float *)(s1 + v323) = v322;
+    const bool v310 = v10 == 0u;
+    if (v310) {
+        const ulong v312 = (ulong)v10;
+        const ulong v314 = v312 * 4ul;
+        const uint v315 = (uint)v314;
+        const float v316 = *(threadgroup float *)(group + v315);
+        const ulong v317 = v51 * 4ul;
+        *(device float *)(s1 + v317) = v316;
     }
 }
 

@@ -7,6 +7,7 @@ collatz, slot 2: the fault record
 #include <hip/hip_runtime.h>
 #endif
 #pragma clang fp contract(off)
+#pragma clang diagnostic ignored "-Wpass-failed"
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -38,7 +39,7 @@ typedef struct collatz_kernel_env {
     collatz_kernel_record record;
     u32 x18; /* fault_site */
     u64 x19; /* fault_index */
-    u32 x21; /* rounds */
+    u32 x22; /* rounds */
 } collatz_kernel_env;
 
 static __device__ __forceinline__ u32 collatz_kernel_f2(collatz_kernel_env *env, u32 a0) {
@@ -62,6 +63,7 @@ static __device__ __forceinline__ void collatz_kernel_f3(collatz_kernel_env *env
     u64 x6 = 0; /* r10 */
     u32 x11 = 0; /* r20 */
     bool x20 = 0; /* left */
+    u32 x21 = 0; /* round */
     const u32 v0 = (u32)(blockIdx.x * blockDim.x + threadIdx.x);
     const u32 v1 = env->record.count_0;
     const bool v2 = v0 < v1;
@@ -98,72 +100,87 @@ static __device__ __forceinline__ void collatz_kernel_f3(collatz_kernel_env *env
         /* mov_imm.u32 r20, 0 */
         x11 = 0u;
         for (;;) {
-            x20 = true;
             for (;;) {
-                const u32 v34 = env->x21;
-                const u32 v35 = v34 + 1u;
-                env->x21 = v35;
-                const u32 v38 = v35 & 1023u;
-                const bool v39 = v38 == 0u;
-                if (v39) {
-                    x20 = false;
+                x21 = 0u;
+                x20 = true;
+#pragma unroll
+                for (;;) {
+                    const u32 v36 = x21;
+                    const bool v38 = v36 == 4u;
+                    if (v38) {
+                        x20 = false;
+                        break;
+                    }
+                    const u32 v43 = v36 + 1u;
+                    x21 = v43;
+                    /* setleu.u64 p1, r10, r11 */
+                    const u64 v45 = x6;
+                    const bool v46 = 1ull < v45;
+                    const bool v47 = !v46;
+                    /* bra.p1 @store */
+                    if (v47) {
+                        break;
+                    }
+                    /* add.u32 r20, r20, r14 */
+                    const u32 v50 = x11;
+                    const u32 v51 = v50 + 1u;
+                    x11 = v51;
+                    /* and.u64 r15, r10, r11 */
+                    const u64 v53 = v45 & 1ull;
+                    /* seteq.u64 p2, r15, r13 */
+                    const bool v54 = v53 == 0ull;
+                    /* bra.p2 @even */
+                    if (v54) {
+                        /* shr.u64 r10, r10, r14 */
+                        const u64 v56 = (u64)(v45 >> 1);
+                        x6 = v56;
+                    } else {
+                        /* mad.u64 r10, r10, r12, r11 */
+                        const u64 v58 = v45 * 3ull;
+                        const u64 v59 = v58 + 1ull;
+                        x6 = v59;
+                    }
+                }
+                const bool v61 = x20;
+                if (v61) {
                     break;
                 }
-                /* setleu.u64 p1, r10, r11 */
-                const u64 v44 = x6;
-                const bool v45 = 1ull < v44;
-                const bool v46 = !v45;
-                /* bra.p1 @store */
-                if (v46) {
+                const u32 v64 = env->x22;
+                const u32 v66 = v64 + 4u;
+                env->x22 = v66;
+                const u32 v69 = v66 & 1020u;
+                const bool v70 = v69 == 0u;
+                if (v70) {
                     break;
-                }
-                /* add.u32 r20, r20, r14 */
-                const u32 v49 = x11;
-                const u32 v50 = v49 + 1u;
-                x11 = v50;
-                /* and.u64 r15, r10, r11 */
-                const u64 v52 = v44 & 1ull;
-                /* seteq.u64 p2, r15, r13 */
-                const bool v53 = v52 == 0ull;
-                /* bra.p2 @even */
-                if (v53) {
-                    /* shr.u64 r10, r10, r14 */
-                    const u64 v55 = (u64)(v44 >> 1);
-                    x6 = v55;
-                } else {
-                    /* mad.u64 r10, r10, r12, r11 */
-                    const u64 v57 = v44 * 3ull;
-                    const u64 v58 = v57 + 1ull;
-                    x6 = v58;
                 }
             }
-            const bool v60 = x20;
-            if (v60) {
+            const bool v73 = x20;
+            if (v73) {
                 break;
             }
-            const u32 v63 = env->x21;
-            const u32 v65 = (u32)(v63 >> 10);
-            const u32 v66 = collatz_kernel_f2(env, v65);
-            const bool v67 = v66 == 0u;
-            const bool v68 = !v67;
-            if (v68) {
+            const u32 v76 = env->x22;
+            const u32 v78 = (u32)(v76 >> 10);
+            const u32 v79 = collatz_kernel_f2(env, v78);
+            const bool v80 = v79 == 0u;
+            const bool v81 = !v80;
+            if (v81) {
                 return;
             }
         }
         /* mov_imm.u32 r250, 2 */
         /* shl.u64 r0, r255, r250 */
-        const u64 v72 = (u64)(v9 << 2);
+        const u64 v85 = (u64)(v9 << 2);
         /* stg.u32 [r2 + r0], r20 */
-        const u32 v73 = x11;
-        const u64 v74 = env->record.limit_1_reach_4;
-        const bool v75 = v72 < v74;
-        const bool v76 = !v75;
-        if (v76) {
+        const u32 v86 = x11;
+        const u64 v87 = env->record.limit_1_reach_4;
+        const bool v88 = v85 < v87;
+        const bool v89 = !v88;
+        if (v89) {
             env->x18 = 2u;
-            env->x19 = v72;
+            env->x19 = v85;
             return;
         }
-        *(u32 *)(env->s1 + v72) = v73;
+        *(u32 *)(env->s1 + v85) = v86;
     }
 }
 
@@ -219,9 +236,9 @@ static __device__ __forceinline__ void collatz_kernel_f1(collatz_kernel_env *env
 
 /* One invocation. */
 extern "C" __global__ void collatz_kernel(const collatz_kernel_record record) {
-    const u8 *const s0 = (const u8 *)(record.base_0);
-    u8 *const s1 = (u8 *)(record.base_1);
-    u8 *const fault = (u8 *)(record.base_2);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
+    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
     collatz_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;

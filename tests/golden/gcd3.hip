@@ -9,6 +9,7 @@ gcd3, slot 4: the fault record
 #include <hip/hip_runtime.h>
 #endif
 #pragma clang fp contract(off)
+#pragma clang diagnostic ignored "-Wpass-failed"
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -50,7 +51,7 @@ typedef struct gcd3_kernel_env {
     u32 x14; /* fault_site */
     u64 x15; /* fault_index */
     bool x16; /* stopped */
-    u32 x18; /* rounds */
+    u32 x19; /* rounds */
 } gcd3_kernel_env;
 
 static __device__ __forceinline__ u32 gcd3_kernel_f3(gcd3_kernel_env *env, u32 a0) {
@@ -72,50 +73,66 @@ static __device__ __forceinline__ u32 gcd3_kernel_f3(gcd3_kernel_env *env, u32 a
 static __device__ __forceinline__ void gcd3_kernel_f1(gcd3_kernel_env *env) {
     (void)env;
     bool x17 = 0; /* left */
+    u32 x18 = 0; /* round */
     /* mov_imm.u32 r22, 0 */
     for (;;) {
-        x17 = true;
         for (;;) {
-            const u32 v5 = env->x18;
-            const u32 v7 = v5 + 1u;
-            env->x18 = v7;
-            const u32 v10 = v7 & 1023u;
-            const bool v11 = v10 == 0u;
-            if (v11) {
-                x17 = false;
+            x18 = 0u;
+            x17 = true;
+#pragma unroll
+            for (;;) {
+                const u32 v7 = x18;
+                const bool v9 = v7 == 4u;
+                if (v9) {
+                    x17 = false;
+                    break;
+                }
+                const u32 v15 = v7 + 1u;
+                x18 = v15;
+                /* seteq.u32 p1, r21, r22 */
+                const u32 v17 = env->x8;
+                const bool v18 = v17 == 0u;
+                /* bra.p1 @gcd_end */
+                if (v18) {
+                    break;
+                }
+                /* rem.u32 r23, r20, r21 */
+                const u32 v21 = env->x6;
+                if (v18) {
+                    env->x14 = 5u;
+                    env->x15 = 0ull;
+                    env->x16 = true;
+                    return;
+                }
+                const u32 v29 = hg_urem_u32(v21, v17);
+                /* mov.u32 r20, r21 */
+                env->x6 = v17;
+                /* mov.u32 r21, r23 */
+                env->x8 = v29;
+            }
+            const bool v32 = x17;
+            if (v32) {
                 break;
             }
-            /* seteq.u32 p1, r21, r22 */
-            const u32 v16 = env->x8;
-            const bool v17 = v16 == 0u;
-            /* bra.p1 @gcd_end */
-            if (v17) {
+            const u32 v35 = env->x19;
+            const u32 v37 = v35 + 4u;
+            env->x19 = v37;
+            const u32 v40 = v37 & 1020u;
+            const bool v41 = v40 == 0u;
+            if (v41) {
                 break;
             }
-            /* rem.u32 r23, r20, r21 */
-            const u32 v20 = env->x6;
-            if (v17) {
-                env->x14 = 5u;
-                env->x15 = 0ull;
-                env->x16 = true;
-                return;
-            }
-            const u32 v28 = hg_urem_u32(v20, v16);
-            /* mov.u32 r20, r21 */
-            env->x6 = v16;
-            /* mov.u32 r21, r23 */
-            env->x8 = v28;
         }
-        const bool v31 = x17;
-        if (v31) {
+        const bool v44 = x17;
+        if (v44) {
             break;
         }
-        const u32 v34 = env->x18;
-        const u32 v36 = (u32)(v34 >> 10);
-        const u32 v37 = gcd3_kernel_f3(env, v36);
-        const bool v38 = v37 == 0u;
-        const bool v39 = !v38;
-        if (v39) {
+        const u32 v47 = env->x19;
+        const u32 v49 = (u32)(v47 >> 10);
+        const u32 v50 = gcd3_kernel_f3(env, v49);
+        const bool v51 = v50 == 0u;
+        const bool v53 = !v51;
+        if (v53) {
             env->x16 = true;
             return;
         }
@@ -253,11 +270,11 @@ static __device__ __forceinline__ void gcd3_kernel_f2(gcd3_kernel_env *env, u32 
 
 /* One invocation. */
 extern "C" __global__ void gcd3_kernel(const gcd3_kernel_record record) {
-    const u8 *const s0 = (const u8 *)(record.base_0);
-    const u8 *const s1 = (const u8 *)(record.base_1);
-    const u8 *const s2 = (const u8 *)(record.base_2);
-    u8 *const s3 = (u8 *)(record.base_3);
-    u8 *const fault = (u8 *)(record.base_4);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
+    const u8 *const s1 = (const u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
+    const u8 *const s2 = (const u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
+    u8 *const s3 = (u8 *)__builtin_assume_aligned((void *)record.base_3, 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_4, 16);
     gcd3_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;

@@ -362,8 +362,9 @@ void dev_launch(device_run *r, const device_launch *l, uint32_t fault[KIR_FAULT_
         memcpy(r->group, l->block, sizeof r->group);
         if (fold > 1) memcpy(r->group, (uint32_t[]){(lanes + fold - 1) / fold, 1, 1}, sizeof r->group);
         if (r->options->may_idle) dev_idle(r);
-        for (box[2] = 0; box[2] < l->grid[2] && !r->stuck; box[2]++) { /* a dispatch for each layer of blocks */
-            memcpy(r->groups, (uint32_t[]){l->grid[0], l->grid[1], 1}, sizeof r->groups);
+        uint32_t layers = r->options->at_origin ? l->grid[2] : 1; /* of a dispatch */
+        for (box[2] = 0; box[2] < l->grid[2] && !r->stuck; box[2] += layers) {
+            memcpy(r->groups, (uint32_t[]){l->grid[0], l->grid[1], layers}, sizeof r->groups);
             dev_fill_record(r, l, 0, 0, box);
             dev_dispatch(r);
         }

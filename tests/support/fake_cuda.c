@@ -8,13 +8,16 @@ bool fake_cuda_is_here(void) {
     return library && dlsym(library, "fake_cuda_live");
 }
 
-long fake_cuda_things(void) {
+static long ask(const char *symbol) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     long (*count)(void) = NULL;
-    if (library) *(void **)&count = dlsym(library, "fake_cuda_live");
+    if (library) *(void **)&count = dlsym(library, symbol);
     if (library) (void)dlclose(library);
     return count ? count() : 0;
 }
+
+long fake_cuda_things(void) { return ask("fake_cuda_live"); }
+long fake_cuda_graphs(void) { return ask("fake_cuda_graph_launches"); }
 
 int fake_cuda_compilations(void) {
     const char *name = getenv("HOLOGRAM_NVRTC");

@@ -6,6 +6,7 @@
 
 bool fake_cuda_is_here(void);     /* opens the driver's library */
 long fake_cuda_things(void);      /* what the driver has not been given back; 0 with another driver */
+long fake_cuda_graphs(void);      /* launches of graphs so far */
 int fake_cuda_compilations(void); /* that NVRTC made; -1: it was not opened */
 
 #endif

@@ -3,6 +3,7 @@
 #include "driver/capsets.h"
 #include "emit/c_dialect.h"
 #include "emit/emit.h"
+#include "library/tiles.h"
 #include "runtime/runtime.h"
 #include "support/shim_run.h"
 #include <stdio.h>
@@ -65,6 +66,7 @@ static void fill_caps(hg_device_caps *caps, const hg_capset *set) {
                              .max_shared_bytes = SHIM_MOST_SHARED - KIR_SHARED_RESERVED,
                              .memory_bytes = UINT64_C(1) << 30,
                              .exact = true,
+                             .tile_kind = set->target.addressed ? LIBRARY_TILES_JOINING : LIBRARY_TILES_DEVICE,
                              .target = set->target,
                              .max_groups = {INT32_MAX, 65535, 65535},
                              .max_group = {SHIM_MOST_LANES, SHIM_MOST_LANES, 64},

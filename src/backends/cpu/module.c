@@ -52,17 +52,9 @@ static void lock(void) {
 
 enum { PATH_BYTES = 1024 };
 
-/* False: nowhere that is known; the system's loader may know more. A privileged program takes only the installed one. */
+/* False: nowhere that is known; the system's loader may know more. */
 static bool find_file(char path[PATH_BYTES], struct stat *info) {
-    static const char *const UP[] = {"", "/..", "/../lib"};
-    char own[PATH_BYTES - 64], *slash = NULL;
-    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
-    for (size_t i = 0; slash && i < HG_COUNT_OF(UP); i++) {
-        snprintf(path, PATH_BYTES, "%s%s/" FILE_NAME, own, UP[i]);
-        if (stat(path, info) == 0) return true;
-    }
-    snprintf(path, PATH_BYTES, "%s", HG_LIB_DIR "/" FILE_NAME);
-    return stat(path, info) == 0;
+    return hg_library_beside(FILE_NAME, HG_LIB_DIR, path, PATH_BYTES) && stat(path, info) == 0;
 }
 
 bool cpu_module_possible(void) {

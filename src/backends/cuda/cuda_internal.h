@@ -1,28 +1,19 @@
 /* What the files of the CUDA backend share. symbols.c: the driver's library and its errors; device.c: devices and what they can do;
- * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs;
+ * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs; prebuilt.c: PTX that
+ * comes with the library;
  * native.c, native_problem.c: products by cuBLASLt; driver.c: the table.
  * No header of NVIDIA's is needed: the few declarations are here and in symbols.def.
  * Must not know: programs of the library, handles, how kernels are made. */
 #ifndef HG_BACKENDS_CUDA_INTERNAL_H
 #define HG_BACKENDS_CUDA_INTERNAL_H
 
+#include "backends/cuda/cu_types.h"
 #include "base/blobcache.h"
+#include "base/host.h"
 #include "base/library.h"
 #include "base/thread.h"
 #include "driver/driver.h"
 #include "emit/emit.h"
-
-typedef int CUresult;
-typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUgraph_st *CUgraph;
-typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
 
 enum {
     CUDA_SUCCESS = 0,
@@ -71,6 +62,8 @@ struct hg_device {
     bool pools;            /* memory is allocated in the order of a stream */
     uint64_t max_dynamic_shared;
 };
+/* What a device of compute capability 7.5 and later promises before it is asked anything; what a kernel's text depends on is all here. */
+void cuda_promise(hg_device_caps *caps, const char *pretend);
 uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
 hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device);
 void cuda_device_close(hg_device *device);
@@ -134,9 +127,18 @@ hg_status cuda_submit_graph(hg_driver_queue *queue, CUgraphExec graph, hg_driver
                             hg_driver_event *signal) HG_NODISCARD; /* queue.c */
 
 /* ---- kernel.c ---- */
+/* The key of a kernel's PTX, which is the same for all devices and drivers. */
+void cuda_ptx_key(const char *source, uint64_t length, uint8_t key[HG_BLOB_KEY_BYTES]);
 hg_status cuda_code_create(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel);
 void cuda_kernel_destroy(hg_driver_kernel *kernel);
 hg_status cuda_launch(hg_device *device, CUstream stream, const hg_driver_dispatch *dispatch, void **kept) HG_NODISCARD;
+
+/* ---- prebuilt.c ---- */
+#define CUDA_PTX_HEAD "hologram PTX 1"
+enum { CUDA_MOST_PTX = 16 << 20 }; /* bytes of a kernel's */
+bool cuda_prebuilt_there(void);    /* with a kernel at least */
+/* PTX, which ends in NUL; to be freed with hg_free. NULL: there is none of that key. */
+char *cuda_prebuilt_find(const uint8_t key[HG_BLOB_KEY_BYTES]);
 
 /* ---- native.c: word: on, off, auto or "" ---- */
 hg_status cuda_native_create(const char *word, cuda_native **native) HG_NODISCARD;

@@ -47,6 +47,14 @@ static int capability(CUdevice id, hg_status *status) {
 
 /* ---- listing ---- */
 
+/* Without NVRTC a device is taken only where somebody asks for this backend: it runs the kernels that the library carries, and those on disk. */
+static bool compiles(char reason[256]) {
+    char missing[256];
+    if (emit_nvrtc_load(missing)) return true;
+    snprintf(reason, 256, "%.180s%s", missing, cuda_prebuilt_there() ? "; library programs alone run without it" : "");
+    return false;
+}
+
 static uint64_t shared_bytes(CUdevice id, hg_status *status) {
     int most = attribute(id, SHARED_OPT_IN, status), plain = attribute(id, MAX_SHARED_PER_BLOCK, status);
     uint64_t bytes = (uint64_t)(most > plain ? most : plain);
@@ -75,7 +83,7 @@ static void describe(uint32_t index, hg_device_info *info) {
     if (CU_CALL(DeviceTotalMem, &bytes, id) != CUDA_SUCCESS) bytes = 0;
     if (CU_CALL(DriverGetVersion, &version) != CUDA_SUCCESS) version = 0;
     int found = capability(id, NULL);
-    info->available = found >= OLDEST && emit_nvrtc_load(info->reason);
+    info->available = found >= OLDEST && compiles(info->reason);
     if (found < OLDEST)
         snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 7.5 is needed", found / 10, found % 10);
     info->exact = true;
@@ -96,13 +104,8 @@ uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[
 
 /* ---- capabilities ---- */
 
-static hg_status fill_caps(hg_device *d, const char *pretend) {
-    hg_device_caps *caps = &d->caps;
+void cuda_promise(hg_device_caps *caps, const char *pretend) {
     kir_caps *kir = &caps->tiers[0].kir;
-    char name[64] = "";
-    size_t bytes = 0;
-    int driver = 0;
-    hg_status status = HG_OK;
     kir->name = "cuda";
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
@@ -112,11 +115,23 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     caps->tiers[0].name = "device form";
     caps->tiers[0].device_form = caps->asynchronous = caps->uniforms_in_memory = caps->exact = true;
     caps->target = (kir_device_target){.addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
+    caps->target.written_rounds = 4; /* docs/performance.md, "On an NVIDIA GPU" */
     caps->target.i64 = caps->target.memory64 = caps->target.shared64 = kir->i64;
     caps->target.atomic64 = caps->target.shared_atomic64 = kir->i64 && !hg_pretends(pretend, "no-atomic64");
     caps->max_slots = UINT32_MAX;
+    caps->records_steps = true; /* a captured stream keeps what cuBLASLt launches */
+    caps->tile_kind = LIBRARY_TILES_JOINING;
+    caps->arena_bytes = UINT64_C(64) << 20;
+}
+
+static hg_status fill_caps(hg_device *d, const char *pretend) {
+    hg_device_caps *caps = &d->caps;
+    char name[64] = "";
+    size_t bytes = 0;
+    int driver = 0;
+    hg_status status = HG_OK;
+    cuda_promise(caps, pretend);
     caps->can_import = attribute(d->id, HOST_REGISTER, &status) != 0;
-    caps->tile_kind = LIBRARY_TILES_DEVICE;
     caps->max_block_lanes = block_lanes(d->id, &status);
     caps->max_shared_bytes = shared_bytes(d->id, &status);
     d->max_dynamic_shared = caps->max_shared_bytes + KIR_SHARED_RESERVED;
@@ -126,7 +141,6 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
         if (caps->max_group[i] > caps->max_block_lanes) caps->max_group[i] = caps->max_block_lanes;
     }
     caps->flat_group = caps->max_block_lanes < 256 ? caps->max_block_lanes : 256;
-    caps->arena_bytes = UINT64_C(64) << 20;
     HG_TRY(status);
     CU_TRY(DeviceTotalMem, &bytes, d->id);
     CU_TRY(DeviceGetName, name, (int)sizeof name - 1, d->id);
@@ -171,7 +185,7 @@ static hg_status open_context(hg_device *d) {
 hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     char reason[256] = "";
     uint32_t count = count_devices(reason);
-    if (!count || !emit_nvrtc_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    if (!count || (!emit_nvrtc_load(reason) && !cuda_prebuilt_there())) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (index >= count)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
     hg_device *d = hg_calloc(1, sizeof *d);

@@ -33,12 +33,24 @@ typedef enum code_form { MACHINE_CODE, PTX } code_form;
 
 static void hash_text(hg_blake3 *hash, const char *text) { hg_blake3_update(hash, text, strlen(text) + 1); }
 
-static void make_key(const hg_driver_kernel *k, bool full, code_form form, uint8_t key[HG_BLOB_KEY_BYTES]) {
+void cuda_ptx_key(const char *source, uint64_t length, uint8_t key[HG_BLOB_KEY_BYTES]) {
     hg_blake3 hash;
     hg_blake3_init(&hash);
-    hash_text(&hash, form == PTX ? "cuda ptx 1" : "cuda program 1");
+    hash_text(&hash, "cuda ptx 2");
+    hg_blake3_update(&hash, source, length);
+    hg_blake3_final(&hash, key);
+}
+
+static void make_key(const hg_driver_kernel *k, bool full, code_form form, uint8_t key[HG_BLOB_KEY_BYTES]) {
+    hg_blake3 hash;
+    if (form == PTX) {
+        cuda_ptx_key(k->source.data, k->source.length, key);
+        return;
+    }
+    hg_blake3_init(&hash);
+    hash_text(&hash, "cuda program 1");
     hash_text(&hash, full ? "full blocks" : "");
-    hash_text(&hash, form == PTX ? "" : k->device->caps.identity);
+    hash_text(&hash, k->device->caps.identity);
     hg_blake3_update(&hash, k->source.data, k->source.length);
     hg_blake3_final(&hash, key);
 }
@@ -51,15 +63,18 @@ static uint32_t ptx_architecture(const char *text) {
     return number ? (uint32_t)number : UINT32_MAX;
 }
 
-static hg_status load(const hg_driver_kernel *k, const void *image, code *c) {
-    int lanes = 0;
-    CUresult said = CU_CALL(ModuleLoadData, &c->module, image);
+/* The driver makes machine code of PTX, which knows no number of registers. */
+static hg_status load(const hg_driver_kernel *k, bool full, code_form form, const void *image, code *c) {
+    enum { MAX_REGISTERS = 0 }; /* CUjit_option */
+    int lanes = 0, options[] = {MAX_REGISTERS};
+    void *values[] = {(void *)(uintptr_t)REGISTERS_OF_A_FULL_BLOCK};
+    CUresult said = CU_CALL(ModuleLoadDataEx, &c->module, image, form == PTX && full, options, values);
     if (said == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "cuda: NVRTC is newer than the driver, which does not read its PTX of %s: update NVIDIA's driver, or name an older "
                        "NVRTC with HOLOGRAM_NVRTC",
                        k->name);
-    HG_TRY(cuda_check("cuModuleLoadData", said));
+    HG_TRY(cuda_check("cuModuleLoadDataEx", said));
     CU_TRY(ModuleGetFunction, &c->function, c->module, k->name);
     CU_TRY(FuncGetAttribute, &lanes, FUNC_MAX_THREADS, c->function);
     if (k->device->max_dynamic_shared > PLAIN_SHARED)
@@ -80,7 +95,7 @@ static bool load_kept(const hg_driver_kernel *k, bool full, code_form form, code
     make_key(k, full, form, key);
     if (!hg_blob_cache_get(k->device->cache, key, &image, &bytes)) return false;
     bool fits = form == MACHINE_CODE || (image[bytes - 1] == 0 && ptx_architecture((const char *)image) <= k->device->architecture);
-    bool loaded = fits && load(k, image, c) == HG_OK;
+    bool loaded = fits && load(k, full, form, image, c) == HG_OK;
     hg_free(image);
     if (loaded) return true;
     unload(c);
@@ -101,7 +116,7 @@ static hg_status compile(const hg_driver_kernel *k, bool full, uint32_t architec
     const emit_nvrtc_request request = {
         .text = k->source.data, .name = k->name, .architecture = architecture, .most_registers = full ? REGISTERS_OF_A_FULL_BLOCK : 0};
     hg_status status = emit_nvrtc_compile(&request, exact ? &cubin : NULL, &ptx);
-    if (status == HG_OK) status = load(k, exact ? cubin.data : ptx.data, c);
+    if (status == HG_OK) status = load(k, full, exact ? MACHINE_CODE : PTX, exact ? cubin.data : ptx.data, c);
     if (status == HG_OK) {
         keep(k, full, MACHINE_CODE, &cubin);
         keep(k, full, PTX, &ptx);
@@ -113,11 +128,27 @@ static hg_status compile(const hg_driver_kernel *k, bool full, uint32_t architec
     return status;
 }
 
+/* PTX that came with the library. */
+static hg_status load_prebuilt(const hg_driver_kernel *k, bool full, const char *missing, code *c) {
+    uint8_t key[HG_BLOB_KEY_BYTES];
+    cuda_ptx_key(k->source.data, k->source.length, key);
+    char *ptx = cuda_prebuilt_find(key);
+    if (!ptx)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: the library carries no code of the kernel '%s', and %.200s", k->name, missing);
+    hg_status status = load(k, full, PTX, ptx, c);
+    if (status != HG_OK) unload(c);
+    hg_free(ptx);
+    return status;
+}
+
 /* In the device's context. PTX of an earlier compilation is for devices that NVRTC does not know: for others it makes better code. */
 static hg_status make_code(const hg_driver_kernel *k, bool full, code *c) {
+    char missing[256];
+    bool compiles = emit_nvrtc_load(missing);
     if (load_kept(k, full, MACHINE_CODE, c)) return HG_OK;
-    uint32_t newest = emit_nvrtc_architecture(k->device->architecture);
+    uint32_t newest = compiles ? emit_nvrtc_architecture(k->device->architecture) : 0;
     if (newest != k->device->architecture && load_kept(k, full, PTX, c)) return HG_OK;
+    if (!compiles) return load_prebuilt(k, full, missing, c);
     if (!newest)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: NVRTC knows no architecture up to sm_%u", (unsigned)k->device->architecture);
     return compile(k, full, newest, c);
@@ -125,20 +156,13 @@ static hg_status make_code(const hg_driver_kernel *k, bool full, code *c) {
 
 /* ---- kernels ---- */
 
-static bool is_flat(const kir_module *m) {
-    for (const kir_function *f = m->functions; f; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_ID && v->u.imm == KIR_ID_THREAD) return true;
-    return false;
-}
-
 hg_status cuda_code_create(hg_device *d, const hg_driver_code *made_for, hg_driver_kernel **kernel) {
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_mutex_init(&k->lock);
     k->device = d;
     k->record = emit_device_c_record(&emit_cuda_dialect, made_for->module, made_for->layout);
-    k->flat = is_flat(made_for->module);
+    k->flat = kir_device_is_flat(made_for->module);
     emit_kernel_name(made_for->module, k->name);
     hg_status status = emit_device_c(&emit_cuda_dialect, made_for->module, made_for->layout, "", &k->source);
     if (status == HG_OK) status = cuda_enter(d);

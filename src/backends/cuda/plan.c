@@ -39,7 +39,8 @@ static hg_status record(hg_driver_plan *p, const hg_driver_command *commands, ui
 
 hg_status cuda_plan_create(hg_device *d, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan) {
     for (uint32_t i = 0; i < count; i++)
-        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL)
+        if (commands[i].kind != HG_CMD_DISPATCH && commands[i].kind != HG_CMD_COPY && commands[i].kind != HG_CMD_FILL &&
+            commands[i].kind != HG_CMD_STEP)
             return hg_fail(HG_ERROR_INTERNAL, "cuda: command %u of a plan is of kind %d", (unsigned)i, (int)commands[i].kind);
     hg_driver_plan *p = hg_calloc(1, sizeof *p);
     if (!p) return hg_fail_memory();

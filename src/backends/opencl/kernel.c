@@ -156,13 +156,6 @@ static hg_status make_program(hg_driver_kernel *k, const hg_driver_code *code, c
     return status;
 }
 
-static bool is_flat(const kir_module *m) {
-    for (const kir_function *f = m->functions; f; f = f->next)
-        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
-            if (v->op == KIR_ID && v->u.imm == KIR_ID_THREAD) return true;
-    return false;
-}
-
 hg_status opencl_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
     char name[96];
     cl_int error;
@@ -172,7 +165,7 @@ hg_status opencl_code_create(hg_device *d, const hg_driver_code *code, hg_driver
     k->device = d;
     k->record = emit_device_c_record(&emit_opencl_dialect, code->module, code->layout);
     k->group_memory = code->layout->uses_group_memory;
-    k->flat = is_flat(code->module);
+    k->flat = kir_device_is_flat(code->module);
     emit_kernel_name(code->module, name);
     hg_status status = make_program(k, code, name);
     if (status == HG_OK) {

@@ -220,9 +220,9 @@ static void before(rewrite_pass *p, const kir_value *v) {
         d->failed = true;
         return;
     }
-    *loop = (device_loop){NULL, NULL, NULL};
+    *loop = (device_loop){0};
     if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !kept) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
-    if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, loop);
+    if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, v, loop);
 }
 
 static void enter(rewrite_pass *p, const kir_value *v) {
@@ -361,6 +361,13 @@ static hg_status make(device *d, kir_module **m) {
     device_watch_rounds(d, *m);
     if (d->failed) return hg_fail_memory();
     return finish(d, *m);
+}
+
+bool kir_device_is_flat(const kir_module *m) {
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
+            if (v->op == KIR_ID && v->u.imm == KIR_ID_THREAD) return true;
+    return false;
 }
 
 hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) {

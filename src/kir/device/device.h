@@ -16,7 +16,9 @@ typedef struct kir_device_target {
     bool atomic64, shared_atomic64;   /* where missing: under a lock in the device's lock words */
     uint32_t max_arenas;              /* not addressed: arenas that an open access can reach */
     bool bind_arenas;                 /* not addressed: no memory may be bound twice. Slots that lie in one arena share a binding */
-    uint32_t max_rounds; /* once all loops of an invocation together have had so many rounds, each loop is left at the end of its
+    uint32_t written_rounds; /* loops of few operations that look at the clock count so many rounds together, which the device's compiler
+                                writes out one after another (kir_value.loop.written_out); a power of two, 0 and 1: each on its own */
+    uint32_t max_rounds;     /* once all loops of an invocation together have had so many rounds, each loop is left at the end of its
                                          first round without a word; 0: never. An invocation is all lanes that run in step */
 } kir_device_target;
 
@@ -33,6 +35,7 @@ typedef struct kir_device_options {
     uint8_t form;          /* kir_form */
     bool small;            /* fewer than 2^32 - 2^24 lanes in the launch: ids are computed in u32 */
     bool whole_blocks;     /* BLOCK: every lane of every block starts */
+    bool at_origin;        /* a dispatch is the whole launch: its first lane, its first block are number 0 */
     bool proven;           /* the launch was checked: no access through a slot, to shared or class memory can leave its bounds */
     bool shared_is_slot;   /* shared memory is in a slot (it lives across steps), not in the group */
     bool hide_zeros;       /* kir_caps.folds_zeros */
@@ -176,6 +179,8 @@ static inline uint32_t kir_device_binding_count(const kir_device_layout *layout,
  * barrier). */
 hg_status kir_device(const kir_module *in, const kir_device_options *options, kir_module **out, kir_device_layout *layout) HG_NODISCARD;
 void kir_device_layout_free(kir_device_layout *layout);
+/* Whether a module in device form numbers invocations in one direction (KIR_ID_THREAD), so that all of its groups must be dispatched in the first. */
+bool kir_device_is_flat(const kir_module *m);
 /* Whether the kernel reads block_idx or lane_idx, so that a BLOCK form saves the divisions of the FLAT one. */
 bool kir_device_wants_blocks(const kir_module *in);
 

@@ -51,6 +51,11 @@ typedef struct device_loop {
     kir_value *wrap;  /* the IF that keeps ghosts out, or NULL */
     kir_value *outer; /* the loop around it that looks at the clock, or NULL */
     kir_var *left;    /* with outer: the program's loop has ended, not just 1,024 rounds of it */
+    /* With outer: rounds that the target's compiler writes out, which are counted together. More than one: the program's loop ends after so many,
+     * and one between it and the outer one goes on with it. */
+    uint32_t written;
+    kir_value *middle;
+    kir_var *round; /* of those */
 } device_loop;
 
 typedef struct device {
@@ -148,7 +153,7 @@ kir_var *device_phase(device *d);                  /* u32: barriers of the progr
 kir_var *device_sync(device *d);                   /* u32: barriers passed, those of the form too */
 void device_tell_group(device *d, kir_builder *b); /* this lane's fault or timeout stops the block at its next barrier */
 
-/* ---- fault.c: sites, records, stopping, the clock ---- */
+/* ---- fault.c: sites, records, stopping ---- */
 uint32_t device_site(device *d, const kir_value *v, uint8_t code, uint8_t operand, uint16_t bytes);
 device_stop device_stop_here(const device *d);
 void device_stop_lane(device *d, kir_builder *b); /* the end of its region, but for FALL */
@@ -157,12 +162,14 @@ void device_stop_lane(device *d, kir_builder *b); /* the end of its region, but 
 void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index, device_wide name);
 void device_mask(device *d, kir_builder *b); /* what follows is for lanes that have not stopped; closed as above */
 void device_close_ifs(device *d, kir_builder *b);
+
+/* ---- clock.c ---- */
 /* A loop that looks at the clock is two: the inner one is the program's and ends every KIR_POLL_ROUNDS rounds, the outer one looks and goes
  * on with it. (Devices that run both sides of a branch under a mask would pay for a look in each round.) */
-void device_poll_begin(device *d, kir_builder *b, device_loop *loop);       /* before the program's loop */
-void device_poll_round(device *d, kir_builder *b, const device_loop *loop); /* at its start */
-void device_poll_end(device *d, kir_builder *b, device_loop *loop);         /* after it */
-kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds);  /* bool: time is over */
+void device_poll_begin(device *d, kir_builder *b, const kir_value *v, device_loop *loop); /* before the program's loop v */
+void device_poll_round(device *d, kir_builder *b, const device_loop *loop);               /* at its start */
+void device_poll_end(device *d, kir_builder *b, device_loop *loop);                       /* after it */
+kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds);                /* bool: time is over */
 
 /* ---- access.c: LOAD, STORE, CHECK, ATOMIC ---- */
 void device_lower_access(device *d, const kir_value *v);

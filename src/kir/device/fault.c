@@ -1,4 +1,4 @@
-/* Faults of a device form: sites, the one function that records a fault, how lanes stop, and the clock.
+/* Faults of a device form: sites, the one function that records a fault, and how lanes stop.
  * The record keeps the first fault in the order (phase, lane); its words are written under a lock that nobody waits for while holding
  * another. Must not know: what is accessed. */
 #include "kir/device/device_internal.h"
@@ -243,59 +243,4 @@ void device_close_ifs(device *d, kir_builder *b) {
     while (d->open_ifs) kir_if_end(b, d->ifs[--d->open_ifs]);
     if (d->stops_pending) d->maybe_stopped = true;
     d->stops_pending = false;
-}
-
-/* ---- the clock ---- */
-
-static kir_function *out_of_time(device *d) {
-    uint8_t types[] = {HG_TYPE_U32};
-    rewrite_helper f = device_helper(d, "out_of_time", HG_TYPE_U32, 1, types);
-    if (!f.fresh) return f.function;
-    f.function->cold = true;
-    kir_builder *b = &f.b;
-    kir_value *calm = kir_if_begin(b, is_zero(b, device_read_word(d, b, KIR_FAULT_CANCEL)));
-    kir_value *early = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, kir_param(b, 0), device_field32(d, b, KIR_FIELD_FUEL, 0)));
-    kir_return(b, u32(b, 0));
-    kir_if_end(b, early);
-    device_write_word(d, b, KIR_FAULT_CANCEL, u32(b, 1));
-    kir_if_end(b, calm);
-    kir_return(b, u32(b, 1));
-    device_helper_end(d, &f);
-    return f.function;
-}
-
-kir_value *device_ask_clock(device *d, kir_builder *b, kir_value *rounds) {
-    kir_value *looks = shift_by(b, KIR_LSHR, rounds, 10);
-    return kir_not(b, is_zero(b, kir_call(b, out_of_time(d), 1, &looks, NULL)));
-}
-
-_Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
-
-static kir_var *rounds(device *d) { return device_own_var(d, &d->rounds, HG_TYPE_U32, "rounds"); }
-
-void device_poll_begin(device *d, kir_builder *b, device_loop *loop) {
-    loop->left = kir_var_create(d->out, b->function, KIR_BOOL, 0, "left");
-    if (!loop->left) d->failed = true;
-    loop->outer = kir_loop_begin(b, true);
-    kir_set(b, loop->left, kir_const(b, KIR_BOOL, 1));
-}
-
-void device_poll_round(device *d, kir_builder *b, const device_loop *loop) {
-    kir_value *n = kir_add(b, kir_get(b, rounds(d)), u32(b, 1));
-    kir_set(b, rounds(d), n);
-    kir_value *look = kir_if_begin(b, is_zero(b, by(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));
-    kir_set(b, loop->left, kir_const(b, KIR_BOOL, 0));
-    kir_break(b);
-    kir_if_end(b, look);
-}
-
-void device_poll_end(device *d, kir_builder *b, device_loop *loop) {
-    kir_value *left = kir_if_begin(b, kir_get(b, loop->left));
-    kir_break(b);
-    kir_if_end(b, left);
-    kir_value *over = kir_if_begin(b, device_ask_clock(d, b, kir_get(b, rounds(d))));
-    device_tell_group(d, b);
-    device_stop_lane(d, b);
-    kir_if_end(b, over);
-    kir_loop_end(b, loop->outer);
 }

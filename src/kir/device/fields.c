@@ -200,7 +200,7 @@ static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
     kir_value *sum = raw_id(b, KIR_ID_THREAD);
     for (uint32_t i = 0;; i++) {
         kir_value *size = device_field32(d, b, i < 3 ? KIR_FIELD_BLOCK_DIM : KIR_FIELD_GRID_DIM, i % 3);
-        sum = kir_add(b, sum, device_field32(d, b, KIR_FIELD_DIGIT, i));
+        if (!d->options->at_origin) sum = kir_add(b, sum, device_field32(d, b, KIR_FIELD_DIGIT, i));
         if (i == k) return k == 5 ? sum : kir_binary(b, KIR_UREM, sum, size);
         sum = kir_binary(b, KIR_UDIV, sum, size);
     }
@@ -208,7 +208,9 @@ static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
 
 static kir_value *block_index(device *d, kir_builder *b, uint32_t k) {
     if (!d->block) return digit(d, b, 3 + k);
-    return kir_add(b, device_field32(d, b, KIR_FIELD_BOX, k), raw_id(b, kir_device_id_of(KIR_DEVICE_GROUP, k)));
+    kir_value *first = d->options->at_origin ? NULL : device_field32(d, b, KIR_FIELD_BOX, k);
+    kir_value *group = raw_id(b, kir_device_id_of(KIR_DEVICE_GROUP, k));
+    return first ? kir_add(b, first, group) : group;
 }
 
 /* x · y + z, y and z u32. */
@@ -238,6 +240,7 @@ kir_value *device_block_lanes(device *d, kir_builder *b) {
 
 device_wide device_lane(device *d, kir_builder *b) {
     kir_value *inside = d->block ? device_linear(d, b) : raw_id(b, KIR_ID_THREAD);
+    if (!d->block && d->options->at_origin) return dwide_of_u32(d, b, inside);
     if (!d->block) {
         if (d->small) return dwide_of_u32(d, b, kir_add(b, device_field32(d, b, KIR_FIELD_FIRST, 0), inside));
         device_wide first = device_field64(d, b, KIR_FIELD_FIRST, 0);

@@ -4,16 +4,16 @@
 #include "plan/steps/tree.h"
 #include <string.h>
 
-enum { BLOCK = 256, MOST_BYTES = 8 /* of an element */ };
+enum { MOST_BYTES = 8 /* of an element */ };
 
 /* ---- in plans ---- */
 
-static bool can_fault(uint16_t fn, hg_type type) {
+bool plan_map_can_fault(uint16_t fn, hg_type type) {
     return fn == HG_OP_POWM || (!hg_type_is_float(type) && (fn == HG_OP_DIV || fn == HG_OP_REM));
 }
 
 static bool takes(uint16_t op, uint16_t fn, hg_type type) {
-    return plan_collective_of((hg_op)op) == &plan_collective_map && kir_operate_exists(fn, type) && !can_fault(fn, type) &&
+    return plan_collective_of((hg_op)op) == &plan_collective_map && kir_operate_exists(fn, type) && !plan_map_can_fault(fn, type) &&
            kir_operate_args(fn) <= PLAN_LINK_INPUTS && hg_type_size_bytes(type) <= MOST_BYTES;
 }
 
@@ -121,5 +121,5 @@ void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x) {
     plan_part parts[PLAN_CHAIN_ARRAYS];
     for (uint8_t i = 0; i < chain->arrays; i++)
         parts[i] = (plan_part){.array = i, .bytes = n * hg_type_size_bytes((hg_type)chain->types[i])};
-    plan_expand_launch(x, &key, n, BLOCK, 0, parts, NULL);
+    plan_maps_launch(x, &key, chain, n, parts);
 }

@@ -174,7 +174,7 @@ static void test_reasons(void) {
     expect_reason("FAKE_CUDA_DEVICES=0", "CUDA backend not available: No CUDA-capable device found");
     expect_reason("FAKE_CUDA_INIT=999", "CUDA device not found or initialization failed: cuInit: CUDA_ERROR_UNKNOWN (999)");
     expect_reason("FAKE_CUDA_CAPABILITY=61", "compute capability 6.1 is too old: 7.5 is needed");
-    expect_reason("HOLOGRAM_NVRTC=/nowhere/libnvrtc.so", "NVRTC, which compiles kernels, is not found");
+    expect_reason("HOLOGRAM_NVRTC=/nowhere/libnvrtc.so HOLOGRAM_PTX=/nowhere", "NVRTC, which compiles kernels, is not found");
 }
 
 /* ---- code on disk ---- */

@@ -114,6 +114,50 @@ static void test_precision(void) {
     hg_backend_destroy(b);
 }
 
+/* ---- graphs ---- */
+
+/* A binding that comes again and again is a graph, the product in it: it reads what its arrays hold by then. */
+static void test_graph(void) {
+    enum { LAUNCHES = 12 };
+    static uint16_t left[M * K], right[K * N], sums[M * N];
+    hg_backend *b = open_cuda("auto", false);
+    CHECK(b != NULL);
+    if (!b) return;
+    hg_program *p = assemble(PROGRAM(".param c buffer f16 inout\n.param a buffer f16 in\n.param x buffer f16 in\n.lanes 1\n"
+                                     " gemm.f16 c=c, a=a, b=x, m=8, n=64, k=512\n parallel_map.f16 c, c, neg, 512\n"));
+    hg_buffer c, a, x;
+    hg_params *params = hg_params_create();
+    hg_executable *executable = NULL;
+    hg_binding *binding = NULL;
+    for (uint32_t i = 0; i < K * N; i++) right[i] = ONE_F16;
+    c = make_buffer(b, sums, sizeof sums);
+    a = make_buffer(b, left, sizeof left);
+    x = make_buffer(b, right, sizeof right);
+    CHECK_OK(hg_params_set_buffer(params, "c", c));
+    CHECK_OK(hg_params_set_buffer(params, "a", a));
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_executable_create(b, p, &executable));
+    CHECK_OK(hg_binding_create(executable, NULL, params, &binding));
+    long before = products(), graphs = fake_cuda_graphs();
+    for (int round = 0; round < LAUNCHES; round++) {
+        uint16_t minus_sum = round % 2 ? 0xE000 : 0xDC00;                            /* -512, -256 */
+        for (uint32_t i = 0; i < M * K; i++) left[i] = round % 2 ? ONE_F16 : 0x3800; /* 1, 0.5 */
+        CHECK_OK(hg_backend_copy_to_buffer(b, a, left, sizeof left));
+        CHECK_OK(hg_binding_launch(binding));
+        CHECK_OK(hg_backend_copy_from_buffer(b, c, sums, sizeof sums));
+        for (uint32_t i = 0; i < M * N; i++) CHECK_U64(sums[i], minus_sum);
+    }
+    CHECK_U64((uint64_t)(products() - before), LAUNCHES);
+    CHECK_MESSAGE(fake_cuda_graphs() - graphs >= LAUNCHES / 2, "%ld launches of graphs", fake_cuda_graphs() - graphs);
+    hg_binding_destroy(binding);
+    hg_executable_destroy(executable);
+    hg_params_destroy(params);
+    hg_program_release(p);
+    hg_backend_destroy(b);
+    CHECK_U64((uint64_t)asked_of_fake("fake_cublas_live"), 0);
+    CHECK_U64((uint64_t)fake_cuda_things(), 0);
+}
+
 /* ---- calls that fail ---- */
 
 static uint64_t calls, fail_at;
@@ -181,6 +225,7 @@ int main(void) {
     expect("auto", false, "f32", ".flag relaxed\n", 1);
     expect("on", false, "f32", "", 1);
     test_precision();
+    test_graph();
     test_failing_calls();
     return test_done();
 }

@@ -291,14 +291,15 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
                     uint64_t from, const world *expected, const tile_fault *fault) {
     kir_device_options own = *given, *o = &own;
     char name[96];
-    snprintf(name, sizeof name, "%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block",
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s fold %u", what, o->form == KIR_FORM_FLAT ? " flat" : " block",
              o->shared_is_slot ? " slot"
              : o->small        ? " small"
                                : "",
              o->proven     ? " proven"
              : o->may_idle ? " may idle"
                            : "",
-             o->whole_blocks ? " whole" : "", (unsigned)o->fold);
+             o->whole_blocks ? " whole" : "", o->at_origin ? " at origin" : "", o->target.written_rounds ? " written" : "",
+             (unsigned)o->fold);
     static device_run r;
     world w;
     uint64_t inputs[64];
@@ -341,7 +342,7 @@ static void run_one(const example *x, bool cancelled, const char *what, const ki
                        .pool_count = POOLS,
                        .fuel = x->endless && !cancelled ? 2 : 100000,
                        .flat_group = 8,
-                       .window = 40,
+                       .window = o->at_origin ? UINT32_MAX : 40,
                        .cancelled = cancelled};
     uint64_t shared_bytes = (x->shared + 15) / 16 * 16 * x->grid[0] * x->grid[1] * x->grid[2];
     l.shared_memory = (device_memory){0, ARENA_BYTES - shared_bytes, shared_bytes, 0};
@@ -402,7 +403,9 @@ static void run_example(const example *x) {
                                     .whole_blocks = whole && variant & 2,
                                     .hide_zeros = (variant & 2) != 0,
                                     .may_idle = (variant + t) % 2 == 0,
+                                    .at_origin = (variant + t) % 3 == 0,
                                     .shared_is_slot = (variant & 8) != 0};
+            if ((variant / 2 + t) % 2) o.target.written_rounds = t % 2 ? 4 : 16;
             if (o.form == KIR_FORM_BLOCK && variant & 2) {
                 memcpy(o.block, x->block, sizeof o.block);
                 o.shared_bytes = x->shared;

@@ -57,7 +57,7 @@ static bool set_options(const char *words, const option *options, size_t count, 
 
 static bool read_options(const char *text, kir_caps *caps, kir_device_options *device, char *error, size_t size) {
     char words[256];
-    bool block = false, flat = false, distinct = false;
+    bool block = false, flat = false, distinct = false, written = false;
     const option of_caps[] = {{"i8", &caps->i8},       {"i16", &caps->i16},     {"i64", &caps->i64},   {"f64", &caps->f64},
                               {"fma32", &caps->fma32}, {"fma64", &caps->fma64}, {"half", &caps->half}, {"subnormals", &caps->subnormals},
                               {"dot4", &caps->dot4}};
@@ -77,6 +77,8 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                                 {"small", &device->small},
                                 {"proven", &device->proven},
                                 {"whole_blocks", &device->whole_blocks},
+                                {"at_origin", &device->at_origin},
+                                {"written", &written},
                                 {"hide_zeros", &device->hide_zeros},
                                 {"alone", &device->alone},
                                 {"distinct", &distinct}};
@@ -85,6 +87,7 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
     if (find_line(text, "caps", words, sizeof words) && !set_options(words, of_caps, HG_COUNT_OF(of_caps), error, size)) return false;
     if (find_line(text, "device", words, sizeof words) && !set_options(words, of_device, HG_COUNT_OF(of_device), error, size)) return false;
     device->distinct = distinct ? UINT64_MAX : 0;
+    t->written_rounds = written ? 4 : 0;
     device->form = block ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     return true;
 }
