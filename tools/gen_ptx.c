@@ -295,6 +295,7 @@ static hg_status run_all(const char *folder) {
     HG_TRY(believe(folder));
     HG_TRY(hg_backend_create_with_config(&config, &b));
     HG_IGNORE(hg_backend_probe(b, &wrong)); /* for its kernels */
+    b->own_caps.target = caps.target;
     hg_status status = HG_OK;
     for (uint32_t i = 0; hg_kernel_name(i) && status == HG_OK; i++) {
         hg_program *program = NULL;

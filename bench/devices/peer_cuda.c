@@ -1,4 +1,4 @@
-/* CUDA as its user would call it by hand: the driver API and NVRTC, whose functions the library has opened. A kernel takes one record: the
+/* CUDA as its user would call it by hand: the driver API and NVRTC, whose functions the library has opened; several passes are a graph. A kernel takes one record: the
  * addresses of its buffers, then its scalars. A .cu file whose first comment begins with "shared: N" wants N bytes of shared memory. */
 #include "backends/cuda/cuda_internal.h"
 #include "emit/nvrtc.h"
@@ -13,6 +13,8 @@ struct peer {
     CUstream stream;
     CUmodule module;
     CUfunction function;
+    CUgraph graph;
+    CUgraphExec passes; /* NULL: there is one */
     uint32_t architecture;
     CUdeviceptr buffers[PEER_BUFFERS];
     unsigned shared;
@@ -69,7 +71,8 @@ static int compile(peer *p, const char *name, const char *folder) {
     const emit_nvrtc_request request = {.text = text, .name = name, .architecture = p->architecture};
     hg_status status = emit_nvrtc_compile(&request, &code, NULL);
     if (status != HG_OK) fprintf(stderr, "%s: %s\n", name, hg_last_error_text());
-    int ok = status == HG_OK && TRY(ModuleLoadData, &p->module, code.data) && TRY(ModuleGetFunction, &p->function, p->module, name);
+    int ok = status == HG_OK && TRY(ModuleLoadDataEx, &p->module, code.data, 0, NULL, NULL) &&
+             TRY(ModuleGetFunction, &p->function, p->module, name);
     p->shared = 0;
     (void)sscanf(text, "/* shared: %u", &p->shared);
     hg_bytes_free(&code);
@@ -77,18 +80,7 @@ static int compile(peer *p, const char *name, const char *folder) {
     return ok;
 }
 
-static int prepare(peer *p, const peer_workload *w, const char *folder) {
-    p->work = *w;
-    if (!compile(p, w->name, folder)) return 0;
-    for (int i = 0; i < w->buffer_count; i++) {
-        if (!TRY(MemAlloc, &p->buffers[i], w->bytes[i])) return 0;
-        if (w->data[i] && !TRY(MemcpyHtoDAsync, p->buffers[i], w->data[i], w->bytes[i], p->stream)) return 0;
-        if (!w->data[i] && !TRY(MemsetD8Async, p->buffers[i], 0, w->bytes[i], p->stream)) return 0;
-    }
-    return TRY(StreamSynchronize, p->stream);
-}
-
-static void run(peer *p) {
+static void launch(peer *p) {
     const peer_workload *w = &p->work;
     for (int k = 0; k < w->pass_count; k++) {
         const peer_pass *pass = &w->passes[k];
@@ -99,6 +91,30 @@ static void run(peer *p) {
         (void)TRY(LaunchKernel, p->function, pass->groups[0], pass->groups[1], 1, pass->group[0], pass->group[1], 1, p->shared, p->stream,
                   parameters, NULL);
     }
+}
+
+static int record(peer *p) {
+    if (!TRY(StreamBeginCapture, p->stream, 1)) return 0;
+    launch(p);
+    return TRY(StreamEndCapture, p->stream, &p->graph) && TRY(GraphInstantiate, &p->passes, p->graph, 0);
+}
+
+static int prepare(peer *p, const peer_workload *w, const char *folder) {
+    p->work = *w;
+    if (!compile(p, w->name, folder)) return 0;
+    for (int i = 0; i < w->buffer_count; i++) {
+        if (!TRY(MemAlloc, &p->buffers[i], w->bytes[i])) return 0;
+        if (w->data[i] && !TRY(MemcpyHtoDAsync, p->buffers[i], w->data[i], w->bytes[i], p->stream)) return 0;
+        if (!w->data[i] && !TRY(MemsetD8Async, p->buffers[i], 0, w->bytes[i], p->stream)) return 0;
+    }
+    return TRY(StreamSynchronize, p->stream) && (w->pass_count == 1 || record(p));
+}
+
+static void run(peer *p) {
+    if (p->passes)
+        (void)TRY(GraphLaunch, p->passes, p->stream);
+    else
+        launch(p);
     (void)cuda.StreamSynchronize(p->stream);
 }
 
@@ -116,6 +132,10 @@ static void read_buffer(peer *p, int buffer, void *to, size_t bytes) {
 static void release(peer *p) {
     for (int i = 0; i < p->work.buffer_count; i++)
         if (p->buffers[i]) (void)cuda.MemFree(p->buffers[i]);
+    if (p->passes) (void)cuda.GraphExecDestroy(p->passes);
+    if (p->graph) (void)cuda.GraphDestroy(p->graph);
+    p->passes = NULL;
+    p->graph = NULL;
     if (p->module) (void)cuda.ModuleUnload(p->module);
     memset(p->buffers, 0, sizeof p->buffers);
     p->module = NULL;

@@ -1,5 +1,5 @@
 /* What a launch costs beside the work it starts: a bound launch over the device's own call, ten whole-array steps in a row over ten dispatches
- * recorded by hand, small launches from two threads over one, two queues against one, two long launches at a time against one after the other. bench/launches/run [BUILD] */
+ * recorded by hand (on CUDA a graph), small launches from two threads over one, two queues against one, two long launches at a time against one after the other. bench/launches/run [BUILD] */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "../bench.h"
 #include "../calls.h"
@@ -294,7 +294,7 @@ static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name
     for (int i = 0; i < 10; i++) w.passes[i] = (peer_pass){{i % 2, 1 - i % 2}, {n}, {(n + group - 1) / group, 1}, {group, 1}};
     hg_buffer bx = floats(n, x), by = floats(n, NULL);
     argument arguments[] = {{"x", bx, 0, 0}, {"y", by, 0, 0}, {"n", {0}, HG_TYPE_U64, n}, {NULL, {0}, 0, 0}};
-    bench_samples ours = {.count = 0}, raw = {.count = 0}, our_work = {.count = 0}, raw_work = {.count = 0};
+    bench_samples ours = {.count = 0}, raw = {.count = 0}, our_work = {.count = 0}, raw_work = {.count = 0}, added = {.count = 0};
     char more[64], what[64];
     if (!seen[0] || !seen[1]) exit(1);
     prepare(p, api, &w, folder);
@@ -312,6 +312,7 @@ static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name
         api->run(p);
         bench_add(&raw, bench_now() - t);
         bench_add(&raw_work, all_threads() - cpu);
+        bench_add(&added, ours.value[ours.count - 1] - raw.value[raw.count - 1]);
     }
     OK(hg_backend_copy_from_buffer(backend, by, seen[0], n * 4ull));
     api->read(p, 1, seen[1], n * 4ull);
@@ -319,6 +320,7 @@ static void ten_steps(peer *p, const peer_api *api, uint32_t n, const char *name
     snprintf(more, sizeof more, "; submissions %d", count_submissions(binding));
     snprintf(what, sizeof what, "ten steps in a row, %s f32", name);
     show_ratio(what, &ours, &raw, 1.2, more);
+    if (api == &peer_cuda) show_added("the same over one launch of a graph by hand", &added, &ours, &raw, 2);
     show_work(&our_work, &raw_work);
     hg_binding_destroy(binding);
     OK(hg_backend_free_buffer(backend, bx));
@@ -447,14 +449,17 @@ int main(int argc, char **argv) {
     OK(hg_config_from_env(&config));
     snprintf(config.backend, sizeof config.backend, "%s", name);
     OK(hg_backend_create_with_config(&config, &backend));
-    if (strcmp(name, "opencl") == 0 || strcmp(name, "vulkan") == 0) {
-        const peer_api *api = strcmp(name, "vulkan") == 0 ? &peer_vulkan : &peer_opencl;
-        peer *p = api->open(0, reason);
+    const peer_api *api = strcmp(name, "vulkan") == 0   ? &peer_vulkan
+                          : strcmp(name, "opencl") == 0 ? &peer_opencl
+                          : strcmp(name, "cuda") == 0   ? &peer_cuda
+                                                        : NULL;
+    if (api) {
+        peer *p = api->open(config.device_id, reason);
         if (!p) {
             fprintf(stderr, "peer: %s\n", reason);
             return 1;
         }
-        if (strchr(only, 'a')) bound_launch(p, api, HG_BENCH_DIR "/devices", api == &peer_vulkan ? 1 : 2);
+        if (strchr(only, 'a')) bound_launch(p, api, HG_BENCH_DIR "/devices", api == &peer_opencl ? 2 : 1);
         if (strchr(only, 'c')) ten_steps(p, api, 64 << 10, "64 K", HG_BENCH_DIR "/launches");
         if (strchr(only, 'c')) ten_steps(p, api, 1 << 20, "1 M", HG_BENCH_DIR "/launches");
         api->close(p);

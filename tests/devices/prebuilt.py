@@ -97,8 +97,8 @@ def write_arrays(folder, n):
         counts[2] += 1
         print("skipped: NumPy is not installed (Debian package python3-numpy)")
         return False
-    numpy.save(os.path.join(folder, "a.npy"), numpy.eye(n, dtype=numpy.float32))
-    numpy.save(os.path.join(folder, "b.npy"), (numpy.arange(n * n) % 97).astype(numpy.float32).reshape(n, n))
+    numpy.save(os.path.join(folder, "a.npy"), numpy.eye(n, dtype=numpy.float32).ravel())
+    numpy.save(os.path.join(folder, "b.npy"), (numpy.arange(n * n) % 97).astype(numpy.float32))
     return True
 
 

@@ -1,5 +1,5 @@
 /* NVRTC's functions over clang++ (README.md). Machine code is the shared library's bytes, PTX the same as hexadecimal text behind a head with the
- * architecture. FAKE_NVRTC_NEWEST: the newest architecture that it knows (90). */
+ * architecture. FAKE_NVRTC_NEWEST: the newest architecture that it knows (90). FAKE_NVRTC_KEEP: a folder that each text is written to. */
 #include "support/shim_run.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +117,16 @@ static int compile_in(nvrtcProgram p, const char *folder) {
     return ok ? 0 : 6;
 }
 
+static void keep_text(const char *text) {
+    const char *folder = getenv("FAKE_NVRTC_KEEP");
+    char path[512];
+    if (!folder) return;
+    snprintf(path, sizeof path, "%s/%d.cu", folder, compilations);
+    FILE *f = fopen(path, "w");
+    if (f) (void)fputs(text, f);
+    if (f) (void)fclose(f);
+}
+
 /* A text with the architecture and the code. */
 static bool print_ptx(nvrtcProgram p) {
     static const char DIGITS[] = "0123456789abcdef";
@@ -146,6 +156,7 @@ int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
         if (strncmp(options[k], "-arch=", 6) == 0) p->architecture = atoi(strchr(options[k], '_') + 1);
     if (!mkdtemp(folder)) return 1;
     compilations++;
+    keep_text(p->text);
     int error = compile_in(p, folder);
     (void)rmdir(folder);
     return error ? error : print_ptx(p) ? 0 : 1;

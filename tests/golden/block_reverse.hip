@@ -67,53 +67,45 @@ static __device__ __forceinline__ void block_reverse_kernel_f1(block_reverse_ker
     const u32 v25 = v24 + v23;
     const u32 v26 = v25 * 8u;
     const u32 v27 = v26 + v10;
-    const u64 v28 = (u64)v27;
-    const bool v30 = a2 == 0u;
-    if (v30) {
-        const u32 v33 = atomicMin((u32 *)(env->fault + 4ull), v27);
-        const bool v34 = v33 < v27;
-        if (v34) {
+    const bool v29 = a2 == 0u;
+    if (v29) {
+        const u32 v32 = atomicMin((u32 *)(env->fault + 4ull), v27);
+        const bool v33 = v32 < v27;
+        if (v33) {
             return;
         }
     }
     for (;;) {
-        const u32 v39 = atomicCAS((u32 *)(env->fault), 0u, 1u);
-        const bool v40 = v39 == 0u;
-        if (v40) {
+        const u32 v38 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v39 = v38 == 0u;
+        if (v39) {
             __threadfence();
-            const u32 v44 = *(volatile u32 *)(env->fault + 8ull);
-            const u32 v46 = *(volatile u32 *)(env->fault + 24ull);
-            const u32 v48 = *(volatile u32 *)(env->fault + 28ull);
-            const u64 v49 = (u64)v48;
-            const u64 v51 = (u64)(v49 << 32);
-            const u64 v52 = (u64)v46;
-            const u64 v53 = v51 | v52;
-            const bool v54 = v28 < v53;
-            const u32 v56 = *(volatile u32 *)(env->fault + 16ull);
-            const bool v57 = a2 < v56;
-            const bool v58 = a2 == v56;
-            const bool v59 = v58 & v54;
-            const bool v60 = v57 | v59;
-            const bool v61 = v44 == 0u;
-            const bool v62 = v61 | v60;
-            if (v62) {
+            const u32 v43 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v45 = *(volatile u32 *)(env->fault + 24ull);
+            const bool v46 = v27 < v45;
+            const u32 v48 = *(volatile u32 *)(env->fault + 16ull);
+            const bool v49 = a2 < v48;
+            const bool v50 = a2 == v48;
+            const bool v51 = v50 & v46;
+            const bool v52 = v49 | v51;
+            const bool v53 = v43 == 0u;
+            const bool v54 = v53 | v52;
+            if (v54) {
                 *(volatile u32 *)(env->fault + 12ull) = a0;
                 *(volatile u32 *)(env->fault + 16ull) = a2;
                 *(volatile u32 *)(env->fault + 24ull) = v27;
-                const u64 v68 = (u64)(v28 >> 32);
-                const u32 v69 = (u32)v68;
-                *(volatile u32 *)(env->fault + 28ull) = v69;
-                const u32 v71 = (u32)a1;
-                *(volatile u32 *)(env->fault + 32ull) = v71;
-                const u64 v74 = (u64)(a1 >> 32);
-                const u32 v75 = (u32)v74;
-                *(volatile u32 *)(env->fault + 36ull) = v75;
+                *(volatile u32 *)(env->fault + 28ull) = 0u;
+                const u32 v62 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v62;
+                const u64 v66 = (u64)(a1 >> 32);
+                const u32 v67 = (u32)v66;
+                *(volatile u32 *)(env->fault + 36ull) = v67;
                 *(volatile u32 *)(env->fault + 8ull) = 1u;
             }
             __threadfence();
             atomicExch((u32 *)(env->fault), 0u);
         }
-        if (v40) {
+        if (v39) {
             break;
         }
     }

@@ -79,53 +79,45 @@ static inline void block_reverse_kernel_f1(thread block_reverse_kernel_env *env,
     const uint v25 = v24 + v23;
     const uint v26 = v25 * 8u;
     const uint v27 = v26 + v10;
-    const ulong v28 = (ulong)v27;
-    const bool v30 = a2 == 0u;
-    if (v30) {
-        const uint v33 = atomic_fetch_min_explicit((volatile device atomic_uint *)(env->fault + 4ul), v27, memory_order_relaxed);
-        const bool v34 = v33 < v27;
-        if (v34) {
+    const bool v29 = a2 == 0u;
+    if (v29) {
+        const uint v32 = atomic_fetch_min_explicit((volatile device atomic_uint *)(env->fault + 4ul), v27, memory_order_relaxed);
+        const bool v33 = v32 < v27;
+        if (v33) {
             return;
         }
     }
     for (;;) {
-        const uint v39 = hg_atomic_cas((volatile device atomic_uint *)(env->fault), 0u, 1u, memory_order_relaxed);
-        const bool v40 = v39 == 0u;
-        if (v40) {
+        const uint v38 = hg_atomic_cas((volatile device atomic_uint *)(env->fault), 0u, 1u, memory_order_relaxed);
+        const bool v39 = v38 == 0u;
+        if (v39) {
             atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_acq_rel, thread_scope_device);
-            const uint v44 = *(volatile device uint *)(env->fault + 8ul);
-            const uint v46 = *(volatile device uint *)(env->fault + 24ul);
-            const uint v48 = *(volatile device uint *)(env->fault + 28ul);
-            const ulong v49 = (ulong)v48;
-            const ulong v51 = (ulong)(v49 << 32);
-            const ulong v52 = (ulong)v46;
-            const ulong v53 = v51 | v52;
-            const bool v54 = v28 < v53;
-            const uint v56 = *(volatile device uint *)(env->fault + 16ul);
-            const bool v57 = a2 < v56;
-            const bool v58 = a2 == v56;
-            const bool v59 = v58 & v54;
-            const bool v60 = v57 | v59;
-            const bool v61 = v44 == 0u;
-            const bool v62 = v61 | v60;
-            if (v62) {
+            const uint v43 = *(volatile device uint *)(env->fault + 8ul);
+            const uint v45 = *(volatile device uint *)(env->fault + 24ul);
+            const bool v46 = v27 < v45;
+            const uint v48 = *(volatile device uint *)(env->fault + 16ul);
+            const bool v49 = a2 < v48;
+            const bool v50 = a2 == v48;
+            const bool v51 = v50 & v46;
+            const bool v52 = v49 | v51;
+            const bool v53 = v43 == 0u;
+            const bool v54 = v53 | v52;
+            if (v54) {
                 *(volatile device uint *)(env->fault + 12ul) = a0;
                 *(volatile device uint *)(env->fault + 16ul) = a2;
                 *(volatile device uint *)(env->fault + 24ul) = v27;
-                const ulong v68 = (ulong)(v28 >> 32);
-                const uint v69 = (uint)v68;
-                *(volatile device uint *)(env->fault + 28ul) = v69;
-                const uint v71 = (uint)a1;
-                *(volatile device uint *)(env->fault + 32ul) = v71;
-                const ulong v74 = (ulong)(a1 >> 32);
-                const uint v75 = (uint)v74;
-                *(volatile device uint *)(env->fault + 36ul) = v75;
+                *(volatile device uint *)(env->fault + 28ul) = 0u;
+                const uint v62 = (uint)a1;
+                *(volatile device uint *)(env->fault + 32ul) = v62;
+                const ulong v66 = (ulong)(a1 >> 32);
+                const uint v67 = (uint)v66;
+                *(volatile device uint *)(env->fault + 36ul) = v67;
                 *(volatile device uint *)(env->fault + 8ul) = 1u;
             }
             atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_acq_rel, thread_scope_device);
             atomic_exchange_explicit((volatile device atomic_uint *)(env->fault), 0u, memory_order_relaxed);
         }
-        if (v40) {
+        if (v39) {
             break;
         }
     }

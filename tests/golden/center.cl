@@ -104,39 +104,31 @@ static inline void center_0_kernel_f1(__private center_0_kernel_env *env, uint a
     }
     const uint v8 = env->record.first_0;
     const uint v9 = v8 + v2;
-    const ulong v10 = (ulong)v9;
     for (;;) {
-        const uint v15 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
-        const bool v16 = v15 == 0u;
-        if (v16) {
+        const uint v14 = atomic_cmpxchg((volatile __global uint *)(env->fault), 0u, 1u);
+        const bool v15 = v14 == 0u;
+        if (v15) {
             hg_fence_acq_rel();
-            const uint v20 = *(volatile __global uint *)(env->fault + 8ul);
-            const uint v22 = *(volatile __global uint *)(env->fault + 24ul);
-            const uint v24 = *(volatile __global uint *)(env->fault + 28ul);
-            const ulong v25 = (ulong)v24;
-            const ulong v27 = (ulong)(v25 << 32);
-            const ulong v28 = (ulong)v22;
-            const ulong v29 = v27 | v28;
-            const bool v30 = v10 < v29;
-            const bool v31 = v20 == 0u;
-            const bool v32 = v31 | v30;
-            if (v32) {
+            const uint v19 = *(volatile __global uint *)(env->fault + 8ul);
+            const uint v21 = *(volatile __global uint *)(env->fault + 24ul);
+            const bool v22 = v9 < v21;
+            const bool v23 = v19 == 0u;
+            const bool v24 = v23 | v22;
+            if (v24) {
                 *(volatile __global uint *)(env->fault + 12ul) = a0;
                 *(volatile __global uint *)(env->fault + 24ul) = v9;
-                const ulong v37 = (ulong)(v10 >> 32);
-                const uint v38 = (uint)v37;
-                *(volatile __global uint *)(env->fault + 28ul) = v38;
-                const uint v40 = (uint)a1;
-                *(volatile __global uint *)(env->fault + 32ul) = v40;
-                const ulong v43 = (ulong)(a1 >> 32);
-                const uint v44 = (uint)v43;
-                *(volatile __global uint *)(env->fault + 36ul) = v44;
+                *(volatile __global uint *)(env->fault + 28ul) = 0u;
+                const uint v31 = (uint)a1;
+                *(volatile __global uint *)(env->fault + 32ul) = v31;
+                const ulong v35 = (ulong)(a1 >> 32);
+                const uint v36 = (uint)v35;
+                *(volatile __global uint *)(env->fault + 36ul) = v36;
                 *(volatile __global uint *)(env->fault + 8ul) = 1u;
             }
             hg_fence_acq_rel();
             atomic_xchg((volatile __global uint *)(env->fault), 0u);
         }
-        if (v16) {
+        if (v15) {
             break;
         }
     }

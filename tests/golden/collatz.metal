@@ -187,39 +187,31 @@ static inline void collatz_kernel_f1(thread collatz_kernel_env *env, uint a0, ul
     }
     const uint v8 = env->record.first_0;
     const uint v9 = v8 + v2;
-    const ulong v10 = (ulong)v9;
     for (;;) {
-        const uint v15 = hg_atomic_cas((volatile device atomic_uint *)(env->fault), 0u, 1u, memory_order_relaxed);
-        const bool v16 = v15 == 0u;
-        if (v16) {
+        const uint v14 = hg_atomic_cas((volatile device atomic_uint *)(env->fault), 0u, 1u, memory_order_relaxed);
+        const bool v15 = v14 == 0u;
+        if (v15) {
             atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_acq_rel, thread_scope_device);
-            const uint v20 = *(volatile device uint *)(env->fault + 8ul);
-            const uint v22 = *(volatile device uint *)(env->fault + 24ul);
-            const uint v24 = *(volatile device uint *)(env->fault + 28ul);
-            const ulong v25 = (ulong)v24;
-            const ulong v27 = (ulong)(v25 << 32);
-            const ulong v28 = (ulong)v22;
-            const ulong v29 = v27 | v28;
-            const bool v30 = v10 < v29;
-            const bool v31 = v20 == 0u;
-            const bool v32 = v31 | v30;
-            if (v32) {
+            const uint v19 = *(volatile device uint *)(env->fault + 8ul);
+            const uint v21 = *(volatile device uint *)(env->fault + 24ul);
+            const bool v22 = v9 < v21;
+            const bool v23 = v19 == 0u;
+            const bool v24 = v23 | v22;
+            if (v24) {
                 *(volatile device uint *)(env->fault + 12ul) = a0;
                 *(volatile device uint *)(env->fault + 24ul) = v9;
-                const ulong v37 = (ulong)(v10 >> 32);
-                const uint v38 = (uint)v37;
-                *(volatile device uint *)(env->fault + 28ul) = v38;
-                const uint v40 = (uint)a1;
-                *(volatile device uint *)(env->fault + 32ul) = v40;
-                const ulong v43 = (ulong)(a1 >> 32);
-                const uint v44 = (uint)v43;
-                *(volatile device uint *)(env->fault + 36ul) = v44;
+                *(volatile device uint *)(env->fault + 28ul) = 0u;
+                const uint v31 = (uint)a1;
+                *(volatile device uint *)(env->fault + 32ul) = v31;
+                const ulong v35 = (ulong)(a1 >> 32);
+                const uint v36 = (uint)v35;
+                *(volatile device uint *)(env->fault + 36ul) = v36;
                 *(volatile device uint *)(env->fault + 8ul) = 1u;
             }
             atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_acq_rel, thread_scope_device);
             atomic_exchange_explicit((volatile device atomic_uint *)(env->fault), 0u, memory_order_relaxed);
         }
-        if (v16) {
+        if (v15) {
             break;
         }
     }

@@ -230,39 +230,31 @@ static __device__ __forceinline__ void gcd3_kernel_f2(gcd3_kernel_env *env, u32 
     }
     const u32 v8 = env->record.first_0;
     const u32 v9 = v8 + v2;
-    const u64 v10 = (u64)v9;
     for (;;) {
-        const u32 v15 = atomicCAS((u32 *)(env->fault), 0u, 1u);
-        const bool v16 = v15 == 0u;
-        if (v16) {
+        const u32 v14 = atomicCAS((u32 *)(env->fault), 0u, 1u);
+        const bool v15 = v14 == 0u;
+        if (v15) {
             __threadfence();
-            const u32 v20 = *(volatile u32 *)(env->fault + 8ull);
-            const u32 v22 = *(volatile u32 *)(env->fault + 24ull);
-            const u32 v24 = *(volatile u32 *)(env->fault + 28ull);
-            const u64 v25 = (u64)v24;
-            const u64 v27 = (u64)(v25 << 32);
-            const u64 v28 = (u64)v22;
-            const u64 v29 = v27 | v28;
-            const bool v30 = v10 < v29;
-            const bool v31 = v20 == 0u;
-            const bool v32 = v31 | v30;
-            if (v32) {
+            const u32 v19 = *(volatile u32 *)(env->fault + 8ull);
+            const u32 v21 = *(volatile u32 *)(env->fault + 24ull);
+            const bool v22 = v9 < v21;
+            const bool v23 = v19 == 0u;
+            const bool v24 = v23 | v22;
+            if (v24) {
                 *(volatile u32 *)(env->fault + 12ull) = a0;
                 *(volatile u32 *)(env->fault + 24ull) = v9;
-                const u64 v37 = (u64)(v10 >> 32);
-                const u32 v38 = (u32)v37;
-                *(volatile u32 *)(env->fault + 28ull) = v38;
-                const u32 v40 = (u32)a1;
-                *(volatile u32 *)(env->fault + 32ull) = v40;
-                const u64 v43 = (u64)(a1 >> 32);
-                const u32 v44 = (u32)v43;
-                *(volatile u32 *)(env->fault + 36ull) = v44;
+                *(volatile u32 *)(env->fault + 28ull) = 0u;
+                const u32 v31 = (u32)a1;
+                *(volatile u32 *)(env->fault + 32ull) = v31;
+                const u64 v35 = (u64)(a1 >> 32);
+                const u32 v36 = (u32)v35;
+                *(volatile u32 *)(env->fault + 36ull) = v36;
                 *(volatile u32 *)(env->fault + 8ull) = 1u;
             }
             __threadfence();
             atomicExch((u32 *)(env->fault), 0u);
         }
-        if (v16) {
+        if (v15) {
             break;
         }
     }

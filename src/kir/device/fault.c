@@ -60,16 +60,19 @@ static void reject(device *d, kir_builder *b, kir_value *phase) {
     if (first) kir_if_end(b, first);
 }
 
+/* Whether a lane comes before the one recorded. A small launch has lanes of 32 bits alone. */
+static kir_value *is_lower(device *d, kir_builder *b, device_wide lane) {
+    kir_value *low = device_read_word(d, b, KIR_FAULT_LANE);
+    if (d->small) return kir_binary(b, KIR_CMP_ULT, dwide_low(d, b, lane), low);
+    kir_value *high = device_read_word(d, b, KIR_FAULT_LANE_HIGH);
+    if (!d->i64) return dwide_below(d, b, lane, (device_wide){low, high});
+    kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
+    return dwide_below(d, b, lane, (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)), NULL});
+}
+
 /* Whether this fault comes before the one recorded. */
 static kir_value *comes_first(device *d, kir_builder *b, device_wide lane, kir_value *phase) {
-    kir_value *happened = device_read_word(d, b, KIR_FAULT_HAPPENED), *low = device_read_word(d, b, KIR_FAULT_LANE),
-              *high = device_read_word(d, b, KIR_FAULT_LANE_HIGH);
-    device_wide other = {low, high};
-    if (d->i64) {
-        kir_value *top = shift_by(b, KIR_SHL, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, high), 32);
-        other = (device_wide){kir_binary(b, KIR_OR, top, kir_convert(b, KIR_ZEXT, HG_TYPE_U64, low)), NULL};
-    }
-    kir_value *less = dwide_below(d, b, lane, other);
+    kir_value *happened = device_read_word(d, b, KIR_FAULT_HAPPENED), *less = is_lower(d, b, lane);
     if (phase) {
         kir_value *at = device_read_word(d, b, KIR_FAULT_PHASE);
         less = kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_ULT, phase, at),
@@ -86,7 +89,12 @@ typedef struct fault_args {
 static void write_record(device *d, kir_builder *b, const fault_args *a) {
     device_write_word(d, b, KIR_FAULT_SITE, a->site);
     if (a->phase) device_write_word(d, b, KIR_FAULT_PHASE, a->phase);
-    write_wide(d, b, KIR_FAULT_LANE, a->lane);
+    if (d->small) {
+        device_write_word(d, b, KIR_FAULT_LANE, dwide_low(d, b, a->lane));
+        device_write_word(d, b, KIR_FAULT_LANE_HIGH, u32(b, 0));
+    } else {
+        write_wide(d, b, KIR_FAULT_LANE, a->lane);
+    }
     write_wide(d, b, KIR_FAULT_INDEX, a->index);
     if (a->name.l) write_wide(d, b, KIR_FAULT_NAME, a->name);
     if (d->any_open) {
