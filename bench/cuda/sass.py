@@ -11,6 +11,7 @@ to 81, from compute capability 9.0 on with eight more low bits in bits 16 to 23.
 """
 import ctypes
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -35,20 +36,34 @@ def open_nvrtc():
     sys.exit("not run: NVRTC is not installed")
 
 
-def cubin(nvrtc, text, architecture):
+def compiled(nvrtc, text, architecture):
+    """The CUBIN, and what ptxas says of it."""
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    options = [b"-arch=sm_%d" % architecture] + OPTIONS
+    options = [b"-arch=sm_%d" % architecture, b"--ptxas-options=-v"] + OPTIONS
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"kernel.cu", 0, None, None)
-    if nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options)):
-        nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value)
-        nvrtc.nvrtcGetProgramLog(program, log)
+    failed = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    if failed:
         sys.exit(log.value.decode())
     nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
     code = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetCUBIN(program, code)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return code.raw
+    return code.raw, log.value.decode()
+
+
+def cubin(nvrtc, text, architecture):
+    return compiled(nvrtc, text, architecture)[0]
+
+
+def registers(nvrtc, text, architecture):
+    """Registers of an invocation; with a + where some of its memory is in local memory."""
+    log = compiled(nvrtc, text, architecture)[1]
+    used = max(int(n) for n in re.findall(r"Used (\d+) registers", log))
+    local = any(int(n) for n in re.findall(r"(\d+) bytes (?:stack frame|spill)", log))
+    return "%d%s" % (used, "+" if local else "")
 
 
 def instructions(elf):
@@ -143,16 +158,20 @@ def main():
     print("%-12s %-24s %s" % ("kernel", "counted", "".join("%28s" % ("sm_%d: ours, by hand" % a) for a in (75, 80, 90))))
     for architecture in (75, 80, 90):
         self_test(nvrtc, architecture)
+    counts = []
     for folder, name, work in KERNELS:
         path = os.path.join(ROOT, "examples/programs" if name in ("collatz", "gcd3") else "bench/" + folder, name + ".atlas")
         with open(os.path.join(ROOT, "bench", folder, name + ".cu"), "rb") as f:
             hand = f.read()
         ours = subprocess.run([os.path.join(build, "hologram"), "emit", "--target", "cuda", "--proven", "--whole-blocks"] + (["--at-origin"] if work is None else []) + [path], stdout=subprocess.PIPE, check=True).stdout
-        row = ""
+        row, counted = "", ""
         for architecture in (75, 80, 90):
             a, b = measure(nvrtc, ours, architecture, work), measure(nvrtc, hand, architecture, work)
             row += "%28s" % ("%.2f, %.2f: %.2f" % (a, b, a / b) if a and b else "%s, %s" % (a and "%.2f" % a, b and "%.2f" % b))
+            counted += "%28s" % ("%s, %s" % (registers(nvrtc, ours, architecture), registers(nvrtc, hand, architecture)))
         print("%-12s %-24s %s" % (name, "the kernel" if work is None else "innermost loop, a " + work, row))
+        counts.append("%-12s %-24s %s" % (name, "registers", counted))
+    print("\n".join(counts))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,26 @@ PRODUCT = """.atlas 1
     gemm.f32 c=r1, a=r2, b=r3, m=r5, n=r5, k=r5
 """
 
+PACKED = """.atlas 1
+.program packed
+.param x buffer u16 in [n * 4]
+.param y buffer u16 inout [n * 4]
+.param n u64
+.lanes n
+.reg a, b, c, d u16
+.reg i u64
+    mul i, global, 4
+    ldg a, [x[i]]
+    ldg b, [x[i + 1]]
+    ldg c, [x[i + 2]]
+    ldg d, [x[i + 3]]
+    add a, a, b
+    stg [y[i]], d
+    stg [y[i + 1]], c
+    stg [y[i + 2]], b
+    stg [y[i + 3]], a
+"""
+
 
 def check(good, what):
     counts[0 if good else 1] += 1
@@ -128,6 +148,7 @@ def assemble_the_builds(folder):
     names = subprocess.run([COMMAND, "kernels"], capture_output=True, text=True).stdout
     for name in re.findall(r"\batlas_[a-z0-9_]+", names):
         check(any(piece.startswith(name) for piece, _ in found), "no PTX of " + name)
+    check_joined(folder, found)
     for i, (name, text) in enumerate(found):
         check(re.search(r"^\.version 8\.0$", text, re.M) is not None and ".target sm_75" in text, name + " is not for CUDA 12 and sm_75")
         source = os.path.join(folder, "kernel.ptx")
@@ -136,6 +157,23 @@ def assemble_the_builds(folder):
         architecture = (75, 80, 90)[i % 3] # a third of them each
         done = subprocess.run([PTXAS, "-arch=sm_%d" % architecture, source, "-o", os.path.join(folder, "kernel.cubin")], capture_output=True, text=True)
         check(done.returncode == 0, "%s for sm_%d: %s" % (name, architecture, done.stderr[-300:]))
+
+
+def widths(text):
+    """Loads and stores of the text, by how many numbers each has."""
+    return [int(n or 1) for n in re.findall(r"\b(?:ld|st)\.global(?:\.v(\d))?\.", text)]
+
+
+def check_joined(folder, found):
+    """Accesses of a lane that lie side by side are one: of maps, and of a program's own."""
+    for name in ("map_add_f32", "map_add_f16", "map_add_i32"):
+        texts = [text for piece, text in found if piece.startswith(name)]
+        check(texts and all(max(widths(text)) > 1 for text in texts), "accesses of %s are not joined: %s" % (name, [widths(text) for text in texts]))
+    path = os.path.join(folder, "packed.atlas")
+    with open(path, "w") as f:
+        f.write(PACKED)
+    done = subprocess.run([COMMAND, "emit", "--target", "ptx", "--proven", path], capture_output=True, text=True, env={k: v for k, v in os.environ.items() if k != "HOLOGRAM_NVRTC" and k != "LD_LIBRARY_PATH"})
+    check(done.returncode == 0 and widths(done.stdout) and len(widths(done.stdout)) <= 4, "four neighbouring halves are not joined: %s %s" % (widths(done.stdout), done.stderr[-200:]))
 
 
 def main():
