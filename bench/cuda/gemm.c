@@ -48,6 +48,7 @@ static void open_cublaslt(void) {
 /* ---- by hand: c = a b of n x n, rows one after another ---- */
 
 typedef struct by_hand {
+    CUdevice id;
     CUcontext context;
     CUstream stream;
     CUdeviceptr a, b, c, workspace;
@@ -58,13 +59,12 @@ typedef struct by_hand {
 } by_hand;
 
 static void make(by_hand *h, uint32_t device, uint64_t n, int type, size_t element) {
-    CUdevice id;
     cublasLtMatmulPreference_t preference;
     uint64_t workspace = WORKSPACE;
     uint32_t alignment = 16; /* bytes, of all addresses */
     int count = 0;
-    CU(DeviceGet, &id, (int)device);
-    CU(DevicePrimaryCtxRetain, &h->context, id);
+    CU(DeviceGet, &h->id, (int)device);
+    CU(DevicePrimaryCtxRetain, &h->context, h->id);
     CU(CtxPushCurrent, h->context);
     CU(StreamCreate, &h->stream, 1);
     CU(MemAlloc, &h->a, n * n * element);
@@ -81,7 +81,7 @@ static void make(by_hand *h, uint32_t device, uint64_t n, int type, size_t eleme
     for (int i = 0; i < 4; i++) LT(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &alignment, sizeof alignment);
     LT(MatmulAlgoGetHeuristic, h->handle, h->operation, h->layout, h->layout, h->layout, h->layout, preference, 1, &h->choice, &count);
     (void)lt.MatmulPreferenceDestroy(preference);
-    must(count != 1, "no algorithm");
+    must(count != 1 || h->choice.status || h->choice.workspace_bytes > WORKSPACE, "no algorithm");
 }
 
 static double run_by_hand(by_hand *h) {
@@ -101,6 +101,7 @@ static void drop(by_hand *h) {
     for (int i = 0; i < 4; i++) (void)cuda.MemFree((CUdeviceptr[]){h->a, h->b, h->c, h->workspace}[i]);
     (void)cuda.StreamDestroy(h->stream);
     (void)cuda.CtxPopCurrent(&context);
+    (void)cuda.DevicePrimaryCtxRelease(h->id);
 }
 
 /* ---- ours ---- */

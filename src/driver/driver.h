@@ -50,7 +50,7 @@ typedef struct hg_device_caps {
     bool host_memory;     /* arenas are host memory: map is free and copies are memcpy */
     bool can_import;
     bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
-    bool records_steps; /* HG_CMD_STEP never faults, and plan_create takes it */
+    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and plan_create takes it */
     uint32_t max_slots; /* direct buffers of a kernel */
     uint32_t max_block_lanes;
     uint64_t max_shared_bytes;

@@ -52,7 +52,7 @@ static const c_builtin CUDA_BUILTINS[] = {
 
 #define CUDA_DEVICE                                                                                                             \
     .kernel = "extern \"C\" __global__ void ", .memory = "", .group = "", .by_address = true,                                   \
-    .group_variable = "extern __shared__ __align__(16) u64 group_memory[];",                                                                  \
+    .group_variable = "extern __shared__ __attribute__((aligned(16))) u64 group_memory[];",                                                                  \
     .ids = {"(blockIdx.x * blockDim.x + threadIdx.x)", "threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", \
             "blockIdx.z"},                                                                                                      \
     .atomics = {CUDA_ATOMICS, CUDA_ATOMICS}, .atomic_qualifier = "", .atomic_order = "",                                        \

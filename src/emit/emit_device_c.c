@@ -153,13 +153,13 @@ static void print_base(c_printer *p, uint64_t slot) {
         if (by_address) { /* SLOT_ALIGNMENT: with it the compiler joins neighbouring accesses of a lane */
             text(p, "(");
             emit_device_c_byte_pointer(p, slot);
-            text(p, ")__builtin_assume_aligned((void *)");
+            text(p, ")__builtin_assume_aligned((void *)(");
         } else {
             emit_device_c_slot_name(p->module, p->out, slot);
             text(p, "_arena + ");
         }
         print_offset(p, (uint64_t)base);
-        if (by_address) hg_text_addf(p->out, ", %d)", (int)SLOT_ALIGNMENT);
+        if (by_address) hg_text_addf(p->out, "), %d)", (int)SLOT_ALIGNMENT);
         text(p, ";\n");
     }
 }

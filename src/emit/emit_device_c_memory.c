@@ -64,10 +64,16 @@ static void print_offset(c_printer *p, const kir_value *offset) {
         emit_c_name(p, offset);
 }
 
-/* "(volatile __global uint *)(v7 + v12)": the address is computed in u64. */
+/* "(volatile __global uint *)(v7 + v12)": the address is computed in u64, also of two halves: "(u32 *)(((u64)v8 << 32 | v7) + v12)". */
 static void print_address(c_printer *p, const kir_value *v, const char *qualifier, const char *type) {
     hg_text_addf(p->out, "(%s%s%s *)(", qualifier, p->dialect->device->memory, type);
+    if (v->u.mem.split) {
+        hg_text_addf(p->out, "((%s)", p->dialect->types[C_U64]);
+        emit_c_name(p, v->args[1]);
+        text(p, " << 32 | ");
+    }
     emit_c_name(p, v->args[0]);
+    if (v->u.mem.split) text(p, ")");
     print_offset(p, v->args[kir_device_offset(v)]);
     text(p, ")");
 }
@@ -75,7 +81,7 @@ static void print_address(c_printer *p, const kir_value *v, const char *qualifie
 /* "(volatile __global uint *)(s0 + v12)"; qualifier: what stands first. */
 static void print_pointer(c_printer *p, const kir_value *v, const char *qualifier, const char *type) {
     bool group = is_group(v), slot = v->u.mem.slot >= 0 && (uint64_t)v->u.mem.slot < p->module->slots.count;
-    if (v->u.mem.slot == KIR_ADDRESS && p->dialect->device->by_address && !v->u.mem.split) {
+    if (v->u.mem.slot == KIR_ADDRESS && p->dialect->device->by_address) {
         print_address(p, v, qualifier, type);
         return;
     }

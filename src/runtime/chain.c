@@ -211,7 +211,9 @@ static void make_commands(const hg_run *run, const plan_step *step, hg_bound_cha
 static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
     hg_executable *e = run->binding->executable;
     hg_bound_step *joined = &c->joined;
+    const hg_backend *b = run->context->backend;
     plan_expansion_clear(&joined->expansion);
+    joined->expansion.tiles = b->caps->joins_steps ? NULL : &b->tiles; /* whose kernels of chains are native code of elements */
     joined->ranges = c->found.arrays;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;

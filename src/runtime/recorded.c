@@ -73,8 +73,11 @@ static void put_range(cursor *c, const hg_range *range) {
 static void put_step(cursor *c, const hg_driver_step *step) {
     const plan_call *call = step->call;
     put_number(c, (uint64_t)call->op << 32 | (uint64_t)call->fn << 16 | (uint64_t)call->type << 8 | call->relaxed);
-    for (uint32_t i = 0; i < hg_op_get((hg_op)call->op)->operand_count; i++)
+    for (uint32_t i = 0; i < hg_op_get((hg_op)call->op)->operand_count; i++) {
+        put_number(c, call->operands[i].count);
         put(c, call->operands[i].words, call->operands[i].count * sizeof *call->operands[i].words);
+    }
+    put_number(c, call->array_count);
     for (uint32_t i = 0; i < call->array_count; i++) {
         const plan_array *a = &call->arrays[i];
         put_number(c, (uint64_t)a->operand << 16 | (uint64_t)a->type << 8 | a->rank);
@@ -118,7 +121,8 @@ static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t 
 
 bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
     if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
-    if (compare(r, commands, count, driver->device_caps(device)->records_steps)) return hg_repeated_find(&r->repeated, driver, device, commands, count);
+    if (compare(r, commands, count, driver->device_caps(device)->records_steps))
+        return hg_repeated_find(&r->repeated, driver, device, commands, count);
     hg_repeated_drop(&r->repeated, driver);
     return false;
 }

@@ -188,9 +188,26 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 
 /* ---- execution ---- */
 
+/* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
+static hg_driver_command native_command(hg_binding *binding, hg_bound_step *s) {
+    bool goes_on = binding->executable->backend->caps->records_steps && s->fixed && s->stays;
+    return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = goes_on ? NULL : &binding->fault};
+}
+
+/* A batch should take some hundred milliseconds at most, since nobody looks at the clock within it: one of so many operations, on the fastest devices. */
+enum { FULL_BATCH_LOG = 43 };
+static uint64_t weight_of(const hg_bound_step *s) {
+    return s->collective->cost(&s->call).operations / ((UINT64_C(1) << FULL_BATCH_LOG) / HG_FULL_BATCH);
+}
+
+static hg_status run_native(hg_run *run, hg_bound_step *s) {
+    hg_driver_command command = native_command(run->binding, s);
+    HG_TRY(hg_run_add(run, &command));
+    if (!hg_run_is_immediate(run)) hg_run_count(run, false, weight_of(s));
+    return HG_OK;
+}
+
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
-    bool faults = !run->context->backend->caps->records_steps;
-    hg_driver_command native = {.kind = HG_CMD_STEP, .step = &s->driver, .fault = faults ? &run->binding->fault : NULL};
     HG_TRY(hg_step_call(run->binding, s));
     if (s->problem.found) return hg_step_refuse(run, s);
     if (!s->placed || !s->stays) HG_TRY(place(run, s));
@@ -199,7 +216,7 @@ static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     run->native = s->step;
     run->native_step = run->step;
     for (uint32_t i = 0; i < s->aside_count; i++) HG_TRY(hg_run_add(run, &s->asides[i]));
-    HG_TRY(s->native ? hg_run_add(run, &native) : hg_expansion_run(run, s));
+    HG_TRY(s->native ? run_native(run, s) : hg_expansion_run(run, s));
     return hg_env_after_step(run, s->step);
 }
 
@@ -233,10 +250,10 @@ bool hg_steps_only(const hg_binding *binding) {
  * there are, at most HG_MOST_PREPARED; 0: it is no such step. */
 uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands) {
     if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return 0;
-    const hg_bound_step *s = &binding->steps[0];
+    hg_bound_step *s = &binding->steps[0];
     if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || s->aside_count) return 0;
     if (s->native) {
-        commands[0] = (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = &binding->fault};
+        commands[0] = native_command(binding, s);
         return 1;
     }
     if (s->keeps_tables && !hg_atomic_load(&s->tables_made, HG_ACQUIRE)) return 0;
@@ -308,7 +325,8 @@ hg_status hg_steps_bind(hg_binding *binding) {
         if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
         if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.tables), &tables)) return hg_fail_memory();
     }
-    if (scratch) HG_TRY(hg_piece_alloc(memory, scratch, &binding->step_scratch));
+    if (rounded(scratch) < scratch) return hg_fail_memory();
+    if (scratch) HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->step_scratch)); /* as find_scratch asks for it */
     return tables ? bind_tables(binding, tables) : HG_OK;
 }
 

@@ -28,24 +28,27 @@ static uint64_t largest_window(const hg_code_set *v) {
     return lanes > FIRST_UNKNOWN ? lanes : FIRST_UNKNOWN;
 }
 
-/* Kernels without loops on a device of many lanes: the largest window takes it some milliseconds. */
-static bool is_short(const hg_code_set *v) { return !v->unbounded && !v->caps->on_cpu; }
+/* Kernels without loops and atomics on a device of many lanes: so many operations take it milliseconds, and much longer ones where memory is slow. */
+#define SHORT_WORK (UINT64_C(1) << 29)
+static bool is_short(const hg_code_set *v, uint64_t lanes) {
+    return !v->unbounded && !v->atomics && !v->caps->on_cpu && lanes <= SHORT_WORK / (v->work + 1);
+}
 
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group) {
     const uint32_t *most = d->set->caps->max_groups, *extent = d->extent;
     uint64_t all = d->block_lanes;
-    if (!is_short(d->set)) return false;
-    if (flat_group) return lanes <= largest_window(d->set) && (lanes - 1) / flat_group < least_of(most[0], LARGEST_WINDOW / flat_group);
+    if (!is_short(d->set, lanes)) return false;
+    if (flat_group) return (lanes - 1) / flat_group < least_of(most[0], LARGEST_WINDOW / flat_group);
     for (int i = 0; i < 3; i++)
         if (extent[i] > most[i] || !hg_mul_u64(all, extent[i], &all)) return false;
-    return all <= largest_window(d->set);
+    return is_short(d->set, all);
 }
 
 /* Lanes that the first dispatch may have. */
 static uint64_t first_window(const hg_submission *d) {
     const hg_code_set *v = d->set;
     uint64_t lanes = d->launch->lanes, ps = hg_atomic_load(&v->lane_ps, HG_RELAXED), most = largest_window(v), all;
-    if (is_short(v)) return most;
+    if (is_short(v, lanes)) return most;
     if (ps) return hg_mul_u64(lanes, ps, &all) && all <= ONE_DISPATCH_PS ? most : least_of(TARGET_PS / ps + 1, most);
     if (v->unbounded) return FIRST_UNKNOWN;
     return hg_mul_u64(lanes, v->work + 1, &all) && all <= UNMEASURED_WORK ? most : least_of(FIRST_WINDOW, most);

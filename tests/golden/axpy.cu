@@ -134,9 +134,9 @@ static __device__ __forceinline__ void axpy_kernel_f1(axpy_kernel_env *env, u32 
 
 /* One invocation. */
 extern "C" __global__ void axpy_kernel(const __grid_constant__ axpy_kernel_record record) {
-    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
-    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
-    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)(record.base_0), 16);
+    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)(record.base_1), 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)(record.base_2), 16);
     axpy_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;

@@ -108,9 +108,9 @@ static __device__ __forceinline__ void block_reverse_kernel_f1(block_reverse_ker
 
 /* One invocation. */
 extern "C" __global__ void block_reverse_kernel(const __grid_constant__ block_reverse_kernel_record record) {
-    u8 *const s0 = (u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
-    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
-    extern __shared__ __align__(16) u64 group_memory[];
+    u8 *const s0 = (u8 *)__builtin_assume_aligned((void *)(record.base_0), 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)(record.base_1), 16);
+    extern __shared__ __attribute__((aligned(16))) u64 group_memory[];
     u8 *const group = (u8 *)group_memory;
     block_reverse_kernel_env environment = {};
     environment.fault = fault;

@@ -140,10 +140,10 @@ static __device__ __forceinline__ void center_0_kernel_f1(center_0_kernel_env *e
 
 /* One invocation. */
 extern "C" __global__ void center_0_kernel(const center_0_kernel_record record) {
-    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
-    const u8 *const s1 = (const u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
-    u8 *const s2 = (u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
-    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_3, 16);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)(record.base_0), 16);
+    const u8 *const s1 = (const u8 *)__builtin_assume_aligned((void *)(record.base_1), 16);
+    u8 *const s2 = (u8 *)__builtin_assume_aligned((void *)(record.base_2), 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)(record.base_3), 16);
     center_0_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;
@@ -199,9 +199,9 @@ typedef struct reduce_add_f32_kernel_record {
 
 /* One invocation. */
 extern "C" __global__ void reduce_add_f32_kernel(const reduce_add_f32_kernel_record record) {
-    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
-    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
-    extern __shared__ __align__(16) u64 group_memory[];
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)(record.base_0), 16);
+    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)(record.base_1), 16);
+    extern __shared__ __attribute__((aligned(16))) u64 group_memory[];
     u8 *const group = (u8 *)group_memory;
     float x0 = 0; /* sum */
     u32 x1 = 0; /* at */

@@ -228,9 +228,9 @@ static __device__ __forceinline__ void collatz_kernel_f1(collatz_kernel_env *env
 
 /* One invocation. */
 extern "C" __global__ void collatz_kernel(const collatz_kernel_record record) {
-    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
-    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
-    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)(record.base_0), 16);
+    u8 *const s1 = (u8 *)__builtin_assume_aligned((void *)(record.base_1), 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)(record.base_2), 16);
     collatz_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;

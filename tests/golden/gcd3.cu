@@ -257,11 +257,11 @@ static __device__ __forceinline__ void gcd3_kernel_f2(gcd3_kernel_env *env, u32 
 
 /* One invocation. */
 extern "C" __global__ void gcd3_kernel(const __grid_constant__ gcd3_kernel_record record) {
-    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)record.base_0, 16);
-    const u8 *const s1 = (const u8 *)__builtin_assume_aligned((void *)record.base_1, 16);
-    const u8 *const s2 = (const u8 *)__builtin_assume_aligned((void *)record.base_2, 16);
-    u8 *const s3 = (u8 *)__builtin_assume_aligned((void *)record.base_3, 16);
-    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)record.base_4, 16);
+    const u8 *const s0 = (const u8 *)__builtin_assume_aligned((void *)(record.base_0), 16);
+    const u8 *const s1 = (const u8 *)__builtin_assume_aligned((void *)(record.base_1), 16);
+    const u8 *const s2 = (const u8 *)__builtin_assume_aligned((void *)(record.base_2), 16);
+    u8 *const s3 = (u8 *)__builtin_assume_aligned((void *)(record.base_3), 16);
+    u8 *const fault = (u8 *)__builtin_assume_aligned((void *)(record.base_4), 16);
     gcd3_kernel_env environment = {};
     environment.s0 = s0;
     environment.s1 = s1;

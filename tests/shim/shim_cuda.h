@@ -11,7 +11,6 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
-#define __align__(n) __attribute__((aligned(n)))
 // A kernel may rely on what it is told.
 static inline void *hg_shim_aligned(void *p, unsigned n) {
     if ((unsigned long)p % n) __builtin_trap();

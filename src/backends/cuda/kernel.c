@@ -69,7 +69,7 @@ static hg_status load(const hg_driver_kernel *k, bool full, code_form form, cons
     int lanes = 0, options[] = {MAX_REGISTERS};
     void *values[] = {(void *)(uintptr_t)REGISTERS_OF_A_FULL_BLOCK};
     CUresult said = CU_CALL(ModuleLoadDataEx, &c->module, image, form == PTX && full, options, values);
-    if (said == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+    if (said == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && emit_nvrtc_version())
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "cuda: NVRTC is newer than the driver, which does not read its PTX of %s: update NVIDIA's driver, or name an older "
                        "NVRTC with HOLOGRAM_NVRTC",

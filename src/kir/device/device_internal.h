@@ -50,7 +50,7 @@ enum {
 typedef struct device_loop {
     kir_value *wrap;  /* the IF that keeps ghosts out, or NULL */
     kir_value *outer; /* the loop around it that looks at the clock, or NULL */
-    kir_var *left;    /* with outer: the program's loop has ended, not just 1,024 rounds of it */
+    kir_var *left;    /* with outer: the program's loop has ended, not just the rounds that are counted together */
     /* With outer: rounds that the target's compiler writes out, which are counted together. More than one: the program's loop ends after so many,
      * and one between it and the outer one goes on with it. */
     uint32_t written;
@@ -165,7 +165,7 @@ void device_close_ifs(device *d, kir_builder *b);
 
 /* ---- clock.c ---- */
 /* A loop that looks at the clock is two: the inner one is the program's and ends every KIR_POLL_ROUNDS rounds, the outer one looks and goes
- * on with it. (Devices that run both sides of a branch under a mask would pay for a look in each round.) */
+ * on with it; three, where rounds are written out (device_loop). (Devices that run both sides of a branch under a mask would pay for a look in each round.) */
 void device_poll_begin(device *d, kir_builder *b, const kir_value *v, device_loop *loop); /* before the program's loop v */
 void device_poll_round(device *d, kir_builder *b, const device_loop *loop);               /* at its start */
 void device_poll_end(device *d, kir_builder *b, device_loop *loop);                       /* after it */

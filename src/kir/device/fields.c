@@ -195,7 +195,7 @@ kir_value *device_linear(device *d, kir_builder *b) {
     return kir_add(b, kir_mul(b, y, device_field32(d, b, KIR_FIELD_BLOCK_DIM, 0)), raw_id(b, KIR_ID_LOCAL_X));
 }
 
-/* FLAT: coordinates are digits of a number with mixed bases; the first lane's digits are given, and what is added to them carries. */
+/* FLAT: coordinates are digits of a number with mixed bases; the first lane's digits are given, unless they are 0, and what is added to them carries. */
 static kir_value *digit(device *d, kir_builder *b, uint32_t k) {
     kir_value *sum = raw_id(b, KIR_ID_THREAD);
     for (uint32_t i = 0;; i++) {

@@ -85,17 +85,20 @@ static kir_module *write_links(const plan_kernel_key *key, const plan_chain *cha
     return expand_end(&m.w);
 }
 
-/* Where the device joins accesses that lie side by side, a lane of a short map has several elements. A fault tells the lane for the element. */
+/* Where the device joins accesses that lie side by side, a lane of short maps has several elements: so many bytes of the array with the largest. A
+ * fault tells the lane for the element. */
 static uint32_t elements_of_lane(const plan_expansion *x, const plan_chain *chain) {
-    uint64_t bytes = x->tiles ? plan_tile(x, LIBRARY_TILE_MAP_BYTES) : 1, least = PLAN_MAP_ELEMENTS;
+    enum { MOST_OPERATIONS = 64 };
+    uint64_t bytes = x->tiles ? plan_tile(x, LIBRARY_TILE_MAP_BYTES) : 1, largest = 1;
     for (uint8_t i = 0; i < chain->count; i++) {
         const plan_link *link = &chain->links[i];
         uint64_t size = hg_type_size_bytes((hg_type)link->type);
         if (plan_is_long(link->fn) || plan_map_can_fault(link->fn, (hg_type)link->type)) return 1;
-        if (size < least) least = size;
+        if (size > largest) largest = size;
     }
-    uint64_t count = bytes / least;
-    return count > PLAN_MAP_ELEMENTS ? PLAN_MAP_ELEMENTS : count > 1 ? (uint32_t)count : 1;
+    uint64_t count = bytes / largest;
+    while (count > 1 && (count > PLAN_MAP_ELEMENTS || count * chain->count > MOST_OPERATIONS)) count /= 2;
+    return count > 1 ? (uint32_t)count : 1;
 }
 
 void plan_maps_launch(plan_expansion *x, plan_kernel_key *key, const plan_chain *chain, uint64_t n, const plan_part *parts) {

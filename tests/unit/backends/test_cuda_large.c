@@ -1,5 +1,5 @@
 /* What is larger or later than the usual on the CUDA backend, on the driver of tests/fake_cuda (tests/devices/on.sh fake_cuda): memory beyond 4 GiB, grids
- * beyond what a launch has in y and z, copies while a kernel runs. */
+ * beyond what a launch has in y and z, maps whose lanes have several elements, copies while a kernel runs. */
 #include "support/fake_cuda.h"
 #include "support/in_process.h"
 #include "support/runtime_support.h"
@@ -100,6 +100,62 @@ static void test_grids(void) {
     hg_backend_destroy(b);
 }
 
+/* ---- maps of several elements a lane ---- */
+
+/* x += y, and with `chain` x = (x + y) + y: all numbers of elements around those of a lane, and nothing behind them is touched. */
+static void test_map(hg_backend *b, const char *type, uint32_t size, bool chain) {
+    static const uint64_t COUNTS[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1000, 4095, 4096, 4097};
+    enum { ROOM = 4100 };
+    static uint8_t x[ROOM * 8], y[ROOM * 8], got[ROOM * 8];
+    char text[512];
+    snprintf(text, sizeof text,
+             ".atlas 1\n.program p\n.param r1 x buffer %s inout\n.param r2 y buffer %s in\n.param r5 n u64\n"
+             " parallel_map_binary.%s r1, r1, r2, add, r5\n%s%s%s",
+             type, type, type, chain ? " parallel_map_binary." : "", chain ? type : "", chain ? " r1, r1, r2, add, r5\n" : "");
+    hg_program *p = assembled(text);
+    hg_params *params = hg_params_create();
+    for (uint32_t i = 0; i < sizeof x; i++) {
+        x[i] = i % size ? 0 : (uint8_t)(i / size * 3);
+        y[i] = i % size ? 0 : (uint8_t)(i / size % 5 + 1);
+    }
+    hg_buffer bx = make_buffer(b, x, (uint64_t)ROOM * size), by = make_buffer(b, y, (uint64_t)ROOM * size);
+    CHECK_OK(hg_params_set_buffer(params, "x", bx));
+    CHECK_OK(hg_params_set_buffer(params, "y", by));
+    for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++) {
+        uint64_t wrong = 0;
+        CHECK_OK(hg_backend_copy_to_buffer(b, bx, x, (uint64_t)ROOM * size));
+        CHECK_OK(hg_params_set_scalar(params, "n", HG_TYPE_U64, &COUNTS[k]));
+        CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+        CHECK_OK(hg_backend_copy_from_buffer(b, bx, got, (uint64_t)ROOM * size));
+        for (uint32_t i = 0; i < ROOM; i++) {
+            uint64_t expected = 0, actual = 0, more = 0;
+            memcpy(&expected, x + (size_t)i * size, size);
+            memcpy(&more, y + (size_t)i * size, size);
+            memcpy(&actual, got + (size_t)i * size, size);
+            if (i < COUNTS[k]) expected += more * (chain ? 2 : 1);
+            wrong += (actual ^ expected) << (64 - 8 * size) != 0;
+        }
+        CHECK_MESSAGE(wrong == 0, "%s%s, %llu elements: %llu are wrong", type, chain ? ", two maps" : "", (unsigned long long)COUNTS[k],
+                      (unsigned long long)wrong);
+    }
+    CHECK_OK(hg_backend_free_buffer(b, bx));
+    CHECK_OK(hg_backend_free_buffer(b, by));
+    hg_params_destroy(params);
+    hg_program_release(p);
+}
+
+static void test_maps(void) {
+    hg_backend *b = open_cuda();
+    if (!b) return;
+    test_map(b, "u8", 1, false);
+    test_map(b, "u16", 2, false);
+    test_map(b, "u32", 4, false);
+    test_map(b, "u64", 8, false);
+    test_map(b, "u16", 2, true);
+    test_map(b, "u32", 4, true);
+    hg_backend_destroy(b);
+}
+
 /* ---- copies beside kernels ---- */
 
 /* A kernel waits for a word of the host's memory, which the host writes when a copy of another queue is over. */
@@ -162,6 +218,7 @@ int main(void) {
     }
     test_memory();
     test_grids();
+    test_maps();
     test_overlap();
     return test_done();
 }

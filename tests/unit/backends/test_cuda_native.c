@@ -158,6 +158,34 @@ static void test_graph(void) {
     CHECK_U64((uint64_t)fake_cuda_things(), 0);
 }
 
+/* A step in a loop has other values each time, while the device may not have begun with the one before: c grows by 1, 2, 3, … . */
+static void test_loop(void) {
+    enum { ROUNDS = 5 };
+    static float left[M * ROUNDS], right[ROUNDS * N], sums[M * N];
+    hg_backend *b = open_cuda("on", false);
+    CHECK(b != NULL);
+    if (!b) return;
+    hg_program *p = assemble(PROGRAM(".param r1 c buffer f32 inout\n.param r2 a buffer f32 in\n.param r3 x buffer f32 in\n.lanes 1\n"
+                                     " mov_imm.u64 r10, 1\n mov_imm.u64 r11, 1\n mov_imm.u64 r12, 6\nagain:\n"
+                                     " gemm.f32 c=r1, a=r2, b=r3, m=8, n=64, k=r10, beta=1.0\n"
+                                     " add.u64 r10, r10, r11\n setltu.u64 p0, r10, r12\n bra.p0 @again\n"));
+    hg_params *params = hg_params_create();
+    for (uint32_t i = 0; i < M * ROUNDS; i++) left[i] = 1;
+    for (uint32_t i = 0; i < ROUNDS * N; i++) right[i] = 1;
+    hg_buffer c = make_buffer(b, sums, sizeof sums), a = make_buffer(b, left, sizeof left), x = make_buffer(b, right, sizeof right);
+    CHECK_OK(hg_params_set_buffer(params, "c", c));
+    CHECK_OK(hg_params_set_buffer(params, "a", a));
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    long before = products();
+    CHECK_OK(hg_backend_execute_program_with_params(b, p, NULL, params));
+    CHECK_OK(hg_backend_copy_from_buffer(b, c, sums, sizeof sums));
+    CHECK_U64((uint64_t)(products() - before), ROUNDS);
+    for (uint32_t i = 0; i < M * N; i++) CHECK_MESSAGE(sums[i] == 1 + 2 + 3 + 4 + 5, "element %u is %g", (unsigned)i, (double)sums[i]);
+    hg_params_destroy(params);
+    hg_program_release(p);
+    hg_backend_destroy(b);
+}
+
 /* ---- calls that fail ---- */
 
 static uint64_t calls, fail_at;
@@ -226,6 +254,7 @@ int main(void) {
     expect("on", false, "f32", "", 1);
     test_precision();
     test_graph();
+    test_loop();
     test_failing_calls();
     return test_done();
 }

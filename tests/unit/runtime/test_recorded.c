@@ -36,7 +36,12 @@ static void make(batch *b) {
     b->commands[2] = (hg_driver_command){.kind = HG_CMD_COPY, .to = b->slots[1], .from = b->slots[1]};
 }
 
-static const hg_driver driver = {.plan_create = plan_create, .plan_destroy = plan_destroy};
+static const hg_device_caps *device_caps(const hg_device *device) {
+    static const hg_device_caps caps;
+    (void)device;
+    return &caps;
+}
+static const hg_driver driver = {.device_caps = device_caps, .plan_create = plan_create, .plan_destroy = plan_destroy};
 static hg_recorded recorded;
 static bool find(const batch *b) { return hg_recorded_find(&recorded, &driver, NULL, b->commands, 3); }
 
