@@ -311,7 +311,8 @@ static hg_status run_all(const char *folder) {
         if (!is_wanted(hg_kernel_name(i))) continue;
         status = hg_kernel_by_name(hg_kernel_name(i), &program);
         if (status == HG_OK) status = run(b, program, 100000, ARRAY_BYTES);
-        if (status == HG_OK) HG_IGNORE(run(b, program, 100000, 100)); /* bounds are checked in the kernel then, where they are not when it is bound */
+        if (status == HG_OK)
+            HG_IGNORE(run(b, program, 100000, 100)); /* bounds are checked in the kernel then, where they are not when it is bound */
         hg_program_release(program);
     }
     for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++) status = run_step(b, &STEPS[i]);

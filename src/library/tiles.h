@@ -18,7 +18,7 @@ typedef enum library_tile_kind {
     LIBRARY_TILES_BASELINE, /* CPU levels */
     LIBRARY_TILES_V3,
     LIBRARY_TILES_V4,
-    LIBRARY_TILES_SERIAL, /* devices that run lanes one after another, whose compilers make vectors of what a lane does */
+    LIBRARY_TILES_SERIAL,  /* devices that run lanes one after another, whose compilers make vectors of what a lane does */
     LIBRARY_TILES_JOINING, /* devices whose compilers join accesses of a lane that lie side by side */
     LIBRARY_TILES_KINDS
 } library_tile_kind;

@@ -137,7 +137,8 @@ static bool types_fit(const struct operation *o, int factors, int result) {
     case COMPUTE_F64_PEDANTIC: return o->scale == F64 && factors == F64 && result == F64;
     case COMPUTE_F32_PEDANTIC:
     case COMPUTE_TF32: return o->scale == F32 && factors == F32 && result == F32;
-    case COMPUTE_F32: return o->scale == F32 && (factors == F16 || factors == BF16 || factors == F32) && (result == factors || result == F32);
+    case COMPUTE_F32:
+        return o->scale == F32 && (factors == F16 || factors == BF16 || factors == F32) && (result == factors || result == F32);
     default: return false;
     }
 }

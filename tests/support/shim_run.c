@@ -56,11 +56,11 @@ bool shim_compile(const char *text, const char *entry, const char *options, cons
                   size_t size) {
     char command[2048], log[512];
     snprintf(log, sizeof log, "%s.log", library);
-    snprintf(
-        command, sizeof command,
-        "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra -Wno-unknown-attributes -Wno-pass-failed "
-        "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
-        HG_SOURCE_DIR, options, source, library, log);
+    snprintf(command, sizeof command,
+             "clang++-14 -std=c++17 -O1 -fPIC -shared -nostdinc++ -ffp-contract=off -fno-strict-aliasing -Wall -Wextra "
+             "-Wno-unknown-attributes -Wno-pass-failed "
+             "-Wno-unused-function -Wno-unknown-pragmas -Werror -I%s/tests/shim %s '%s' -o '%s' >'%s' 2>&1",
+             HG_SOURCE_DIR, options, source, library, log);
     message[0] = 0;
     bool ok = write_source(source, text, entry) && system(command) == 0;
     FILE *f = ok ? NULL : fopen(log, "r");

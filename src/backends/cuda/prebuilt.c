@@ -1,10 +1,9 @@
 /* PTX that was made when the library was built, for machines without NVRTC: the file hologram.ptx beside the library, which tools/gen_ptx.c writes where
- * NVRTC is at hand. A line "hologram PTX 1 ...", then for each kernel a line "KEY BYTES NAME" and so many bytes of PTX. Kernels are found by
+ * NVRTC is installed. A line "hologram PTX 1 ...", then for each kernel a line "KEY BYTES NAME" and so many bytes of PTX. Kernels are found by
  * the same key as PTX in the cache on disk.
  * Must not know: what the kernels are. */
 #include "backends/cuda/cuda_internal.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FILE_NAME "hologram.ptx"
@@ -14,7 +13,7 @@
 
 static FILE *open_file(void) {
     char path[1024], line[128];
-    const char *own = hg_host_privileged() ? NULL : getenv("HOLOGRAM_PTX");
+    const char *own = hg_host_variable("HOLOGRAM_PTX");
     FILE *f = NULL;
     if (own && *own)
         f = fopen(own, "rb");

@@ -8,10 +8,6 @@ enum { MOST_BYTES = 8 /* of an element */ };
 
 /* ---- in plans ---- */
 
-bool plan_map_can_fault(uint16_t fn, hg_type type) {
-    return fn == HG_OP_POWM || (!hg_type_is_float(type) && (fn == HG_OP_DIV || fn == HG_OP_REM));
-}
-
 static bool takes(uint16_t op, uint16_t fn, hg_type type) {
     return plan_collective_of((hg_op)op) == &plan_collective_map && kir_operate_exists(fn, type) && !plan_map_can_fault(fn, type) &&
            kir_operate_args(fn) <= PLAN_LINK_INPUTS && hg_type_size_bytes(type) <= MOST_BYTES;

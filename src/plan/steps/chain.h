@@ -47,7 +47,6 @@ static inline bool plan_chain_has(const plan_chain *chain, uint8_t sides) {
 
 /* Whether a map's function is one of many operations. */
 static inline bool plan_is_long(uint16_t fn) { return fn < HG_OP_COUNT && hg_op_get((hg_op)fn)->numbers != HG_NUMBERS_EXACT; }
-bool plan_map_can_fault(uint16_t fn, hg_type type);
 /* Whether a call can be a link: a map that cannot fault, of elements that fit a register. */
 bool plan_chain_takes(const plan_call *call);
 /* Steps that stand behind each other with nothing between: sets plan_step.followers and .long_map. */
@@ -64,6 +63,7 @@ bool plan_chain_add_head(plan_chain *chain, const plan_call *call, uint8_t input
 void plan_chain_expand(const plan_chain *chain, uint64_t n, plan_expansion *x);
 
 /* ---- map.c ---- */
+bool plan_map_can_fault(uint16_t fn, hg_type type);
 enum { PLAN_MAP_ELEMENTS = 16 }; /* of a lane, at most */
 /* Launches the kernel of maps over n elements; key without choice and values. Parts: the arrays in order. */
 void plan_maps_launch(plan_expansion *x, plan_kernel_key *key, const plan_chain *chain, uint64_t n, const plan_part *parts);

@@ -85,6 +85,10 @@ static kir_module *write_links(const plan_kernel_key *key, const plan_chain *cha
     return expand_end(&m.w);
 }
 
+bool plan_map_can_fault(uint16_t fn, hg_type type) {
+    return fn == HG_OP_POWM || (!hg_type_is_float(type) && (fn == HG_OP_DIV || fn == HG_OP_REM));
+}
+
 /* Where the device joins accesses that lie side by side, a lane of short maps has several elements: so many bytes of the array with the largest. A
  * fault tells the lane for the element. */
 static uint32_t elements_of_lane(const plan_expansion *x, const plan_chain *chain) {
