@@ -45,10 +45,14 @@ static uint64_t field_at(const kir_module *m, uint32_t offset) {
     return m->inputs.count;
 }
 
+enum { SLOT_ALIGNMENT = 16 }; /* of addresses in BASE fields */
+
 static void print_record(c_printer *p, hg_text *out) {
     const kir_module *m = p->module;
     if (p->layout->record_bytes == 0) return;
-    hg_text_addf(out, "/* What a launch tells every lane. */\ntypedef struct %s_record {\n", p->name);
+    hg_text_addf(out, "/* What a launch tells every lane.");
+    if (p->dialect->device->by_address) hg_text_addf(out, " Addresses are multiples of %d.", (int)SLOT_ALIGNMENT);
+    hg_text_addf(out, " */\ntypedef struct %s_record {\n", p->name);
     for (uint32_t offset = 0; offset < p->layout->record_bytes;) {
         uint64_t i = field_at(m, offset);
         if (i == m->inputs.count) {
@@ -130,8 +134,6 @@ static void print_base_in_arena(c_printer *p, uint64_t slot) {
     if (base >= 0) print_offset(p, (uint64_t)base);
     text(p, ";\n");
 }
-
-enum { SLOT_ALIGNMENT = 16 }; /* of addresses in BASE fields */
 
 /* "    __global uchar *const s0 = s0_arena + record.base_0;" */
 static void print_base(c_printer *p, uint64_t slot) {

@@ -12,7 +12,7 @@ typedef short i16;
 typedef int i32;
 typedef long long i64;
 
-/* What a launch tells every lane. */
+/* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct axpy_kernel_record {
     u64 input_3;
     u64 limit_0_reach_4;

@@ -17,7 +17,7 @@ typedef short i16;
 typedef int i32;
 typedef long long i64;
 
-/* What a launch tells every lane. */
+/* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct block_reverse_kernel_record {
     u64 limit_0_reach_4;
     u64 base_0;

@@ -22,7 +22,7 @@ typedef short i16;
 typedef int i32;
 typedef long long i64;
 
-/* What a launch tells every lane. */
+/* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct center_0_kernel_record {
     u64 base_0;
     u64 input_2;
@@ -182,7 +182,7 @@ typedef short i16;
 typedef int i32;
 typedef long long i64;
 
-/* What a launch tells every lane. */
+/* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct reduce_add_f32_kernel_record {
     u64 input_2;
     u64 base_0;

@@ -15,7 +15,7 @@ typedef int i32;
 typedef long long i64;
 
 static __device__ __forceinline__ u32 hg_urem_u32(u32 a, u32 b) { return b ? (u32)(a % b) : 0; }
-/* What a launch tells every lane. */
+/* What a launch tells every lane. Addresses are multiples of 16. */
 typedef struct gcd3_kernel_record {
     u64 input_4;
     u64 limit_0_reach_4;
