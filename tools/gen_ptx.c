@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARCHITECTURE = 75, NAME_BYTES = 96, KEY_TEXT = 2 * HG_BLOB_KEY_BYTES, ARRAY_BYTES = 16 << 20 };
+enum { ARCHITECTURE = 75, NAME_BYTES = 96, COUNT = 100000 /* of elements */, ARRAY_BYTES = 16 << 20, TOO_FEW_BYTES = 100 };
 /* PTX is written for the oldest driver that the backend takes, of CUDA 12. */
 #define VERSION "8.0"
 
 /* ---- what there is to run ---- */
 
-/* T stands for each of the types. All arrays of a step are large enough; n is 1,000. Sizes that are multiples of blocks and such that are not are two forms. */
+/* T stands for each of the types, r5 for COUNT. All arrays are large enough. Sizes that are multiples of blocks and such that are not are two forms. */
 typedef struct step {
     const char *instruction, *types;
 } step;
@@ -74,30 +74,22 @@ static const step STEPS[] = {
 
 typedef struct entry {
     struct entry *next;
-    char key[KEY_TEXT + 1], name[NAME_BYTES];
+    uint8_t key[HG_BLOB_KEY_BYTES];
+    char name[NAME_BYTES];
     hg_text ptx;
 } entry;
 static entry *entries, **last = &entries;
-static hg_bytes kept; /* the output as it was */
+static const char *output;
+static bool kept; /* the output as it is was made by this NVRTC */
 static char head[64];
 static uint32_t compiled, taken;
 
-static void print_key(const uint8_t key[HG_BLOB_KEY_BYTES], char text[KEY_TEXT + 1]) {
-    for (int i = 0; i < HG_BLOB_KEY_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", key[i]);
-}
-
-static const char *kept_text(const char *key, uint64_t *bytes) {
-    const char *at = (const char *)kept.data, *end = at ? at + kept.length : NULL;
-    if (kept.length < strlen(head) || memcmp(at, head, strlen(head)) != 0) return NULL;
-    at += strlen(head);
-    while (end - at > KEY_TEXT) {
-        const char *line = memchr(at, '\n', (size_t)(end - at)), *number = at + KEY_TEXT + 1;
-        if (!line || line <= number || at[KEY_TEXT] != ' ') return NULL;
-        if (hg_read_digits(number, strspn(number, "0123456789"), bytes) == 0 || *bytes > (uint64_t)(end - line - 1)) return NULL;
-        if (memcmp(at, key, KEY_TEXT) == 0) return line + 1;
-        at = line + 1 + *bytes;
-    }
-    return NULL;
+static bool begins_with_head(const char *path) {
+    char line[64] = "";
+    FILE *f = fopen(path, "rb");
+    bool same = f && fgets(line, sizeof line, f) && strcmp(line, head) == 0;
+    if (f) (void)fclose(f);
+    return same;
 }
 
 /* The number of the version, and without hints that only later drivers read. */
@@ -115,10 +107,10 @@ static void add_ptx(hg_text *out, const char *ptx) {
 }
 
 static hg_status make_entry(entry *e, const char *source) {
-    uint64_t bytes = 0;
-    const char *old = kept_text(e->key, &bytes);
+    char *old = kept ? cuda_prebuilt_read(output, e->key) : NULL;
     if (old) {
-        hg_text_add(&e->ptx, old, (size_t)bytes);
+        hg_text_addf(&e->ptx, "%s", old);
+        hg_free(old);
         taken++;
         return HG_OK;
     }
@@ -133,26 +125,26 @@ static hg_status make_entry(entry *e, const char *source) {
 
 static hg_status add_source(const char *name, const hg_text *source) {
     uint8_t key[HG_BLOB_KEY_BYTES];
-    char text[KEY_TEXT + 1];
     cuda_ptx_key(source->data, source->length, key);
-    print_key(key, text);
     for (const entry *e = entries; e; e = e->next)
-        if (strcmp(e->key, text) == 0) return HG_OK;
+        if (memcmp(e->key, key, sizeof key) == 0) return HG_OK;
     entry *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
-    memcpy(e->key, text, sizeof text);
+    memcpy(e->key, key, sizeof key);
     snprintf(e->name, sizeof e->name, "%s", name);
     *last = e;
     last = &e->next;
     return make_entry(e, source->data);
 }
 
-static bool write_output(const char *path) {
-    FILE *f = fopen(path, "wb");
+static bool write_output(void) {
+    char key[CUDA_KEY_TEXT];
+    FILE *f = fopen(output, "wb");
     bool good = f && fputs(head, f) >= 0;
     for (const entry *e = entries; e && good; e = e->next) {
         if (e->ptx.length >= CUDA_MOST_PTX) continue;
-        good = fprintf(f, "%s %llu %s\n", e->key, (unsigned long long)e->ptx.length, e->name) > 0;
+        cuda_prebuilt_key(e->key, key);
+        good = fprintf(f, "%s %llu %s\n", key, (unsigned long long)e->ptx.length, e->name) > 0;
         good = good && fwrite(e->ptx.data, 1, e->ptx.length, f) == e->ptx.length;
     }
     return f && fclose(f) == 0 && good;
@@ -227,7 +219,7 @@ static bool is_wanted(const char *text) {
     return wanted;
 }
 
-static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t n, uint64_t bytes) {
+static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t bytes) {
     hg_buffer buffers[8] = {0};
     uint32_t count = 0;
     hg_params *params = hg_params_create();
@@ -238,7 +230,7 @@ static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t n, 
             status = hg_backend_allocate_buffer(b, bytes, &buffers[count]);
             if (status == HG_OK) status = hg_params_set_buffer(params, param->name, buffers[count++]);
         } else {
-            uint64_t value = param->type == HG_TYPE_U64 ? n : 0;
+            uint64_t value = param->type == HG_TYPE_U64 ? COUNT : 0;
             status = hg_params_set_scalar(params, param->name, (hg_type)param->type, &value);
         }
     }
@@ -251,18 +243,18 @@ static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t n, 
 }
 
 /* As one dispatch that begins at lane 0, and as a part of a launch: what devices cut, and this one would not, is cut where lanes run on a CPU. */
-static hg_status run(hg_backend *b, const hg_program *program, uint64_t n, uint64_t bytes) {
-    hg_status status = run_with(b, program, n, bytes);
+static hg_status run(hg_backend *b, const hg_program *program, uint64_t bytes) {
+    hg_status status = run_with(b, program, bytes);
     b->own_caps.on_cpu = true;
-    if (status == HG_OK) status = run_with(b, program, n, bytes);
+    if (status == HG_OK) status = run_with(b, program, bytes);
     b->own_caps.on_cpu = false;
     return status;
 }
 
-static hg_status run_text(hg_backend *b, const char *text, uint64_t n) {
+static hg_status run_text(hg_backend *b, const char *text) {
     hg_program *program = NULL;
     HG_TRY(hg_program_assemble(text, strlen(text), NULL, &program));
-    hg_status status = run(b, program, n, ARRAY_BYTES);
+    hg_status status = run(b, program, ARRAY_BYTES);
     hg_program_release(program);
     return status;
 }
@@ -285,7 +277,7 @@ static hg_status run_step(hg_backend *b, const step *s) {
         hg_text_addf(&text, ".param r5 n u64\n    ");
         add_instruction(&text, s->instruction, type, length);
         hg_text_addf(&text, "\n");
-        if (is_wanted(text.data)) status = run_text(b, text.data, 100000);
+        if (is_wanted(text.data)) status = run_text(b, text.data);
         if (status != HG_OK) fprintf(stderr, "gen_ptx: %s\n", text.data);
         hg_text_free(&text);
         type += length;
@@ -310,9 +302,9 @@ static hg_status run_all(const char *folder) {
         hg_program *program = NULL;
         if (!is_wanted(hg_kernel_name(i))) continue;
         status = hg_kernel_by_name(hg_kernel_name(i), &program);
-        if (status == HG_OK) status = run(b, program, 100000, ARRAY_BYTES);
+        if (status == HG_OK) status = run(b, program, ARRAY_BYTES);
         if (status == HG_OK)
-            HG_IGNORE(run(b, program, 100000, 100)); /* bounds are checked in the kernel then, where they are not when it is bound */
+            HG_IGNORE(run(b, program, TOO_FEW_BYTES)); /* bounds are checked in the kernel then, where they are not when it is bound */
         hg_program_release(program);
     }
     for (size_t i = 0; i < HG_COUNT_OF(STEPS) && status == HG_OK; i++) status = run_step(b, &STEPS[i]);
@@ -320,25 +312,17 @@ static hg_status run_all(const char *folder) {
     return status;
 }
 
-static void read_kept(const char *path) {
-    FILE *f = fopen(path, "rb");
-    long size = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : 0;
-    if (size > 0 && fseek(f, 0, SEEK_SET) == 0 && hg_bytes_alloc((size_t)size, &kept) == HG_OK &&
-        fread(kept.data, 1, kept.length, f) != kept.length)
-        hg_bytes_free(&kept);
-    if (f) (void)fclose(f);
-}
-
 int main(int argc, char **argv) {
     char reason[256];
     if (argc < 2) return fprintf(stderr, "gen_ptx: expects the output\n"), 2;
+    output = argv[1];
     words = argv + 2;
     word_count = argc - 2;
     bool compiles = emit_nvrtc_load(reason);
     snprintf(head, sizeof head, CUDA_PTX_HEAD " of NVRTC %u.%u\n", (unsigned)(emit_nvrtc_version() / 1000),
              (unsigned)(emit_nvrtc_version() % 1000 / 10));
     if (compiles) {
-        read_kept(argv[1]);
+        kept = begins_with_head(output);
         set_up();
     } else {
         snprintf(head, sizeof head, CUDA_PTX_HEAD " without NVRTC: no kernels\n");
@@ -349,7 +333,7 @@ int main(int argc, char **argv) {
     snprintf(command, sizeof command, "rm -r %s", folder);
     if (system(command) != 0) fprintf(stderr, "gen_ptx: left behind: %s\n", folder);
     if (status != HG_OK) return fprintf(stderr, "gen_ptx: %s\n", hg_last_error_text()), 1;
-    if (!write_output(argv[1])) return fprintf(stderr, "gen_ptx: %s cannot be written\n", argv[1]), 1;
-    printf("%s: %u kernels compiled, %u as they were\n", argv[1], (unsigned)compiled, (unsigned)taken);
+    if (!write_output()) return fprintf(stderr, "gen_ptx: %s cannot be written\n", output), 1;
+    printf("%s: %u kernels compiled, %u as they were\n", output, (unsigned)compiled, (unsigned)taken);
     return 0;
 }

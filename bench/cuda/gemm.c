@@ -3,23 +3,12 @@
  * bench/cuda/gemm [DEVICE [SIZES]]: SIZES is tiny, or large (the default). */
 #include "../bench.h"
 #include "../calls.h"
-#include "backends/cuda/cuda_internal.h"
-#include "backends/cuda/native.h"
-#include "base/nvidia.h"
+#include "backends/cuda/cublaslt.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 15, WARM = 6, WORKSPACE = 32 << 20 };
-
-typedef struct cublasLtContext *cublasLtHandle_t;
-typedef struct cublasLtMatmulDesc *cublasLtMatmulDesc_t;
-typedef struct cublasLtMatrixLayout *cublasLtMatrixLayout_t;
-typedef struct cublasLtMatmulPreference *cublasLtMatmulPreference_t;
-static struct {
-#define LT_FUNCTION(result, name, parameters) result(*name) parameters;
-#include "backends/cuda/cublaslt.def"
-} lt;
 
 static void must(int error, const char *what) {
     if (!error) return;
@@ -27,23 +16,7 @@ static void must(int error, const char *what) {
     exit(1);
 }
 #define CU(name, ...) must(cuda.name(__VA_ARGS__), "cu" #name)
-#define LT(name, ...) must(lt.name(__VA_ARGS__), "cublasLt" #name)
-
-static void open_cublaslt(void) {
-    static const hg_nvidia_library WHERE = {.variable = "HOLOGRAM_CUBLASLT",
-                                            .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
-                                            .plain = "libcublasLt.so",
-                                            .wheels = {"cu13/lib/libcublasLt.so.13", "cublas/lib/libcublasLt.so.12"}};
-    char said[128];
-    hg_library *library = hg_nvidia_open(&WHERE, said, sizeof said);
-    if (!library) {
-        fprintf(stderr, "not run: %s\n", said);
-        exit(1);
-    }
-#define LT_FUNCTION(result, name, parameters) \
-    if (!hg_library_function(library, "cublasLt" #name, (void *)&lt.name)) must(1, "cublasLt" #name);
-#include "backends/cuda/cublaslt.def"
-}
+#define LT(name, ...) must(cublaslt.name(__VA_ARGS__), "cublasLt" #name)
 
 /* ---- by hand: c = a b of n x n, rows one after another ---- */
 
@@ -80,7 +53,7 @@ static void make(by_hand *h, uint32_t device, uint64_t n, int type, size_t eleme
     LT(MatmulPreferenceSetAttribute, preference, LT_MOST_WORKSPACE, &workspace, sizeof workspace);
     for (int i = 0; i < 4; i++) LT(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &alignment, sizeof alignment);
     LT(MatmulAlgoGetHeuristic, h->handle, h->operation, h->layout, h->layout, h->layout, h->layout, preference, 1, &h->choice, &count);
-    (void)lt.MatmulPreferenceDestroy(preference);
+    (void)cublaslt.MatmulPreferenceDestroy(preference);
     must(count != 1 || h->choice.status || h->choice.workspace_bytes > WORKSPACE, "no algorithm");
 }
 
@@ -95,9 +68,9 @@ static double run_by_hand(by_hand *h) {
 
 static void drop(by_hand *h) {
     CUcontext context;
-    (void)lt.MatrixLayoutDestroy(h->layout);
-    (void)lt.MatmulDescDestroy(h->operation);
-    (void)lt.Destroy(h->handle);
+    (void)cublaslt.MatrixLayoutDestroy(h->layout);
+    (void)cublaslt.MatmulDescDestroy(h->operation);
+    (void)cublaslt.Destroy(h->handle);
     for (int i = 0; i < 4; i++) (void)cuda.MemFree((CUdeviceptr[]){h->a, h->b, h->c, h->workspace}[i]);
     (void)cuda.StreamDestroy(h->stream);
     (void)cuda.CtxPopCurrent(&context);
@@ -219,11 +192,10 @@ int main(int argc, char **argv) {
     bool tiny = argc > 2 && strcmp(argv[2], "tiny") == 0;
     char reason[256];
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!cuda_load(reason)) {
+    if (!cuda_load(reason) || !cuda_native_by(reason)) {
         fprintf(stderr, "not run: %s\n", reason);
         return 1;
     }
-    open_cublaslt();
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         for (uint64_t n = tiny ? 64 : 1024; n <= (tiny ? 64u : 8192u); n *= 2) race(device, &KINDS[i], n);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)

@@ -54,13 +54,8 @@ def compiled(nvrtc, text, architecture):
     return code.raw, log.value.decode()
 
 
-def cubin(nvrtc, text, architecture):
-    return compiled(nvrtc, text, architecture)[0]
-
-
-def registers(nvrtc, text, architecture):
+def registers(log):
     """Registers of an invocation; with a + where some of its memory is in local memory."""
-    log = compiled(nvrtc, text, architecture)[1]
     used = max(int(n) for n in re.findall(r"Used (\d+) registers", log))
     local = any(int(n) for n in re.findall(r"(\d+) bytes (?:stack frame|spill)", log))
     return "%d%s" % (used, "+" if local else "")
@@ -124,8 +119,8 @@ def shortest_round(code, loop, architecture):
     return None
 
 
-def measure(nvrtc, text, architecture, work):
-    code = instructions(cubin(nvrtc, text, architecture))
+def measure(elf, architecture, work):
+    code = instructions(elf)
     if work is None:
         ends = [i for i, word in enumerate(code) if word[0] & 0xFFF == EXIT]
         return max(ends) + 1
@@ -141,7 +136,7 @@ def self_test(nvrtc, architecture):
     """A loop of n additions that is not unrolled grows by one instruction for each."""
     def length(n):
         text = 'extern "C" __global__ void k(float *x, int n) { float s = x[0];\n#pragma unroll 1\nfor (int i = 0; i < n; i++) {%s} x[0] = s; }' % (" s = s + 1.5f;" * n)
-        code = instructions(cubin(nvrtc, text.encode(), architecture))
+        code = instructions(compiled(nvrtc, text.encode(), architecture)[0])
         loop = innermost(code, architecture)
         if not loop:
             sys.exit("sm_%d: the loop of a kernel is not found" % architecture)
@@ -166,9 +161,10 @@ def main():
         ours = subprocess.run([os.path.join(build, "hologram"), "emit", "--target", "cuda", "--proven", "--whole-blocks"] + (["--at-origin"] if work is None and name != "histogram" else []) + [path], stdout=subprocess.PIPE, check=True).stdout
         row, counted = "", ""
         for architecture in (75, 80, 90):
-            a, b = measure(nvrtc, ours, architecture, work), measure(nvrtc, hand, architecture, work)
+            (elf, log), (hand_elf, hand_log) = compiled(nvrtc, ours, architecture), compiled(nvrtc, hand, architecture)
+            a, b = measure(elf, architecture, work), measure(hand_elf, architecture, work)
             row += "%28s" % ("%.2f, %.2f: %.2f" % (a, b, a / b) if a and b else "%s, %s" % (a and "%.2f" % a, b and "%.2f" % b))
-            counted += "%28s" % ("%s, %s" % (registers(nvrtc, ours, architecture), registers(nvrtc, hand, architecture)))
+            counted += "%28s" % ("%s, %s" % (registers(log), registers(hand_log)))
         print("%-12s %-24s %s" % (name, "the kernel" if work is None else "innermost loop, a " + work, row))
         counts.append("%-12s %-24s %s" % (name, "registers", counted))
     print("\n".join(counts))

@@ -213,7 +213,7 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
     hg_bound_step *joined = &c->joined;
     const hg_backend *b = run->context->backend;
     plan_expansion_clear(&joined->expansion);
-    joined->expansion.tiles = b->caps->joins_steps ? NULL : &b->tiles; /* whose kernels of chains are native code of elements */
+    joined->expansion.tiles = b->caps->joins_steps ? NULL : &b->tiles; /* there one kernel is native code of the steps: a lane an element */
     joined->ranges = c->found.arrays;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;

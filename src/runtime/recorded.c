@@ -63,12 +63,6 @@ static void put_dispatch(cursor *c, const hg_driver_dispatch *x) {
     put(c, x->slots, x->slot_count * sizeof *x->slots);
 }
 
-static void put_range(cursor *c, const hg_range *range) {
-    put(c, &range->arena, sizeof range->arena);
-    put_number(c, range->offset);
-    put_number(c, range->size);
-}
-
 /* The values of the call and where its memory lies; what kind of instruction it is follows from its row. */
 static void put_step(cursor *c, const hg_driver_step *step) {
     const plan_call *call = step->call;
@@ -84,9 +78,9 @@ static void put_step(cursor *c, const hg_driver_step *step) {
         put(c, a->extents, a->rank * sizeof *a->extents);
         put(c, a->strides, a->rank * sizeof *a->strides);
         put_number(c, a->before);
-        put_range(c, &step->ranges[i]);
     }
-    put_range(c, &step->scratch);
+    put(c, step->ranges, call->array_count * sizeof *step->ranges);
+    put(c, &step->scratch, sizeof step->scratch);
 }
 
 /* False: a plan cannot have it. */

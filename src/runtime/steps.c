@@ -189,7 +189,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 /* ---- execution ---- */
 
 /* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
-static hg_driver_command native_command(hg_binding *binding, hg_bound_step *s) {
+static hg_driver_command native_command(hg_binding *binding, const hg_bound_step *s) {
     bool goes_on = binding->executable->backend->caps->records_steps && s->fixed && s->stays;
     return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = goes_on ? NULL : &binding->fault};
 }
@@ -200,7 +200,7 @@ static uint64_t weight_of(const hg_bound_step *s) {
     return s->collective->cost(&s->call).operations / ((UINT64_C(1) << FULL_BATCH_LOG) / HG_FULL_BATCH);
 }
 
-static hg_status run_native(hg_run *run, hg_bound_step *s) {
+static hg_status run_native(hg_run *run, const hg_bound_step *s) {
     hg_driver_command command = native_command(run->binding, s);
     HG_TRY(hg_run_add(run, &command));
     if (!hg_run_is_immediate(run)) hg_run_count(run, false, weight_of(s));
@@ -250,7 +250,7 @@ bool hg_steps_only(const hg_binding *binding) {
  * there are, at most HG_MOST_PREPARED; 0: it is no such step. */
 uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands) {
     if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return 0;
-    hg_bound_step *s = &binding->steps[0];
+    const hg_bound_step *s = &binding->steps[0];
     if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || s->aside_count) return 0;
     if (s->native) {
         commands[0] = native_command(binding, s);

@@ -137,8 +137,11 @@ hg_status cuda_launch(hg_device *device, CUstream stream, const hg_driver_dispat
 #define CUDA_PTX_HEAD "hologram PTX 1"
 enum { CUDA_MOST_PTX = 16 << 20 }; /* bytes of a kernel's */
 bool cuda_prebuilt_there(void);    /* with a kernel at least */
-/* PTX, which ends in NUL; to be freed with hg_free. NULL: there is none of that key. */
+/* PTX, which ends in NUL; to be freed with hg_free. NULL: there is none of that key. Of the library's file, and of one by its name. */
 char *cuda_prebuilt_find(const uint8_t key[HG_BLOB_KEY_BYTES]);
+char *cuda_prebuilt_read(const char *path, const uint8_t key[HG_BLOB_KEY_BYTES]);
+enum { CUDA_KEY_TEXT = 2 * HG_BLOB_KEY_BYTES + 1 };
+void cuda_prebuilt_key(const uint8_t key[HG_BLOB_KEY_BYTES], char text[CUDA_KEY_TEXT]); /* as the file has it */
 
 /* ---- native.c: word: on, off, auto or "" ---- */
 hg_status cuda_native_create(const char *word, cuda_native **native) HG_NODISCARD;

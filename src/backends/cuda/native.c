@@ -1,15 +1,10 @@
 /* Native steps: products of matrices by cuBLASLt, NVIDIA's library, where it is installed. What it needs to know of a product is kept by problem.
  * Must not know: instructions. */
-#include "backends/cuda/native.h"
-#include "backends/cuda/cuda_internal.h"
+#include "backends/cuda/cublaslt.h"
 #include "base/nvidia.h"
 #include <stdio.h>
 #include <string.h>
 
-typedef struct cublasLtContext *cublasLtHandle_t;
-typedef struct cublasLtMatmulDesc *cublasLtMatmulDesc_t;
-typedef struct cublasLtMatrixLayout *cublasLtMatrixLayout_t;
-typedef struct cublasLtMatmulPreference *cublasLtMatmulPreference_t;
 enum {
     MOST_KEPT = 256,
     MOST_WORKSPACE = 32 << 20, /* what NVIDIA's documentation of cublasSetWorkspace advises for the largest devices */
@@ -38,10 +33,7 @@ struct cuda_native {
 
 /* ---- the library ---- */
 
-static struct {
-#define LT_FUNCTION(result, name, parameters) result(*name) parameters;
-#include "backends/cuda/cublaslt.def"
-} lt;
+cublaslt_symbols cublaslt;
 static hg_once_flag once = HG_ONCE_INIT;
 static char missing[256]; /* "": loaded */
 static char version[32];
@@ -58,12 +50,12 @@ static void load_library(void) {
         snprintf(missing, sizeof missing, "no cuBLASLt (%s): install the CUDA toolkit's libcublasLt.so.13 or .12", said);
         return;
     }
-#define LT_FUNCTION(result, name, parameters)                              \
-    if (!hg_library_function(library, "cublasLt" #name, (void *)&lt.name)) \
+#define LT_FUNCTION(result, name, parameters)                                    \
+    if (!hg_library_function(library, "cublasLt" #name, (void *)&cublaslt.name)) \
         snprintf(missing, sizeof missing, "cuBLASLt has no cublasLt" #name ": one of CUDA 12 or later is needed");
 #include "backends/cuda/cublaslt.def"
     if (missing[0]) return;
-    size_t number = lt.GetVersion();
+    size_t number = cublaslt.GetVersion();
     snprintf(version, sizeof version, "cuBLASLt %u.%u.%u", (unsigned)(number / 10000), (unsigned)(number % 10000 / 100),
              (unsigned)(number % 100));
 }
@@ -79,11 +71,11 @@ bool cuda_native_by(char text[256]) {
 }
 
 /* As CU_CALL: a test may answer instead. */
-#define LT_CALL(name, ...) (cuda_asked("cublasLt" #name) == CUDA_SUCCESS ? lt.name(__VA_ARGS__) : LT_ALLOC_FAILED)
+#define LT_CALL(name, ...) (cuda_asked("cublasLt" #name) == CUDA_SUCCESS ? cublaslt.name(__VA_ARGS__) : LT_ALLOC_FAILED)
 
 static hg_status failed(const char *call, int status) {
     if (status == LT_ALLOC_FAILED) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: the device has no memory left (%s)", call);
-    const char *name = lt.GetStatusName(status);
+    const char *name = cublaslt.GetStatusName(status);
     return hg_fail(HG_ERROR_EXECUTION_FAILED, "cuda: %s: %s: %s (%d)", version, call, name ? name : "error", status);
 }
 
@@ -104,8 +96,8 @@ hg_status cuda_native_create(const char *word, struct cuda_native **native) {
 
 static void free_plan(lt_plan *plan) {
     for (int i = 0; i < MATRICES; i++)
-        if (plan->layouts[i]) (void)lt.MatrixLayoutDestroy(plan->layouts[i]);
-    if (plan->operation) (void)lt.MatmulDescDestroy(plan->operation);
+        if (plan->layouts[i]) (void)cublaslt.MatrixLayoutDestroy(plan->layouts[i]);
+    if (plan->operation) (void)cublaslt.MatmulDescDestroy(plan->operation);
     hg_free(plan);
 }
 
@@ -116,7 +108,7 @@ void cuda_native_destroy(struct cuda_native *native) {
         native->plans = plan->next;
         free_plan(plan);
     }
-    if (native->handle) (void)lt.Destroy(native->handle);
+    if (native->handle) (void)cublaslt.Destroy(native->handle);
     hg_mutex_destroy(&native->lock);
     hg_free(native);
 }
@@ -171,7 +163,7 @@ static bool choose(cuda_native *native, lt_plan *plan, int alignment) {
     cublasLtMatmulPreference_t preference;
     if (LT_CALL(MatmulPreferenceCreate, &preference) != LT_SUCCESS) return false;
     bool chosen = ask_preference(native, plan, preference, alignment);
-    (void)lt.MatmulPreferenceDestroy(preference);
+    (void)cublaslt.MatmulPreferenceDestroy(preference);
     return chosen;
 }
 

@@ -11,35 +11,39 @@
 #define HG_LIB_DIR "/usr/local/lib"
 #endif
 
-static FILE *open_file(void) {
-    char path[1024], line[128];
+/* The library's own; false: there is none. */
+static bool find_file(char path[1024]) {
     const char *own = hg_host_variable("HOLOGRAM_PTX");
-    FILE *f = NULL;
-    if (own && *own)
-        f = fopen(own, "rb");
-    else if (hg_library_beside(FILE_NAME, HG_LIB_DIR, path, sizeof path))
-        f = fopen(path, "rb");
-    if (!f) return NULL;
-    if (fgets(line, sizeof line, f) && strncmp(line, CUDA_PTX_HEAD, sizeof CUDA_PTX_HEAD - 1) == 0) return f;
-    (void)fclose(f);
+    if (!own || !*own) return hg_library_beside(FILE_NAME, HG_LIB_DIR, path, 1024);
+    return (size_t)snprintf(path, 1024, "%s", own) < 1024;
+}
+
+/* Behind its first line. */
+static FILE *open_file(const char *path) {
+    char line[128];
+    FILE *f = fopen(path, "rb");
+    if (f && fgets(line, sizeof line, f) && strncmp(line, CUDA_PTX_HEAD, sizeof CUDA_PTX_HEAD - 1) == 0) return f;
+    if (f) (void)fclose(f);
     return NULL;
 }
 
+void cuda_prebuilt_key(const uint8_t key[HG_BLOB_KEY_BYTES], char text[CUDA_KEY_TEXT]) {
+    for (int i = 0; i < HG_BLOB_KEY_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", key[i]);
+}
+
 /* The next kernel's line. False: the end, or what is no such line. */
-static bool read_line(FILE *f, char key[2 * HG_BLOB_KEY_BYTES + 1], uint64_t *bytes) {
-    char line[256];
-    if (!fgets(line, sizeof line, f) || strspn(line, "0123456789abcdef") != 2 * HG_BLOB_KEY_BYTES || line[2 * HG_BLOB_KEY_BYTES] != ' ')
-        return false;
-    memcpy(key, line, 2 * HG_BLOB_KEY_BYTES);
-    key[2 * HG_BLOB_KEY_BYTES] = 0;
-    const char *digits = line + 2 * HG_BLOB_KEY_BYTES + 1;
+static bool read_line(FILE *f, char key[CUDA_KEY_TEXT], uint64_t *bytes) {
+    char line[256], *digits = line + CUDA_KEY_TEXT;
+    if (!fgets(line, sizeof line, f) || strspn(line, "0123456789abcdef") != CUDA_KEY_TEXT - 1 || digits[-1] != ' ') return false;
+    digits[-1] = 0;
+    memcpy(key, line, CUDA_KEY_TEXT);
     return hg_read_digits(digits, strspn(digits, "0123456789"), bytes) != 0 && *bytes < CUDA_MOST_PTX;
 }
 
 bool cuda_prebuilt_there(void) {
-    char key[2 * HG_BLOB_KEY_BYTES + 1];
+    char key[CUDA_KEY_TEXT], path[1024];
     uint64_t bytes;
-    FILE *f = open_file();
+    FILE *f = find_file(path) ? open_file(path) : NULL;
     bool there = f && read_line(f, key, &bytes);
     if (f) (void)fclose(f);
     return there;
@@ -54,11 +58,11 @@ static char *read_text(FILE *f, uint64_t bytes) {
     return NULL;
 }
 
-char *cuda_prebuilt_find(const uint8_t key[HG_BLOB_KEY_BYTES]) {
-    char wanted[2 * HG_BLOB_KEY_BYTES + 1], found[2 * HG_BLOB_KEY_BYTES + 1], *text = NULL;
+char *cuda_prebuilt_read(const char *path, const uint8_t key[HG_BLOB_KEY_BYTES]) {
+    char wanted[CUDA_KEY_TEXT], found[CUDA_KEY_TEXT], *text = NULL;
     uint64_t bytes;
-    FILE *f = open_file();
-    for (int i = 0; i < HG_BLOB_KEY_BYTES; i++) snprintf(wanted + 2 * i, 3, "%02x", key[i]);
+    FILE *f = open_file(path);
+    cuda_prebuilt_key(key, wanted);
     while (f && read_line(f, found, &bytes)) {
         if (strcmp(found, wanted) == 0) {
             text = read_text(f, bytes);
@@ -68,4 +72,9 @@ char *cuda_prebuilt_find(const uint8_t key[HG_BLOB_KEY_BYTES]) {
     }
     if (f) (void)fclose(f);
     return text;
+}
+
+char *cuda_prebuilt_find(const uint8_t key[HG_BLOB_KEY_BYTES]) {
+    char path[1024];
+    return find_file(path) ? cuda_prebuilt_read(path, key) : NULL;
 }

@@ -93,7 +93,7 @@ bool plan_map_can_fault(uint16_t fn, hg_type type) {
  * fault tells the lane for the element. */
 static uint32_t elements_of_lane(const plan_expansion *x, const plan_chain *chain) {
     enum { MOST_OPERATIONS = 64 };
-    uint64_t bytes = x->tiles ? plan_tile(x, LIBRARY_TILE_MAP_BYTES) : 1, largest = 1;
+    uint64_t bytes = plan_tile(x, LIBRARY_TILE_MAP_BYTES), largest = 1;
     for (uint8_t i = 0; i < chain->count; i++) {
         const plan_link *link = &chain->links[i];
         uint64_t size = hg_type_size_bytes((hg_type)link->type);

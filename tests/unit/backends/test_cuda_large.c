@@ -4,12 +4,6 @@
 #include "support/in_process.h"
 #include "support/runtime_support.h"
 
-static hg_program *assembled(const char *text) {
-    hg_program *p = NULL;
-    CHECK_OK(hg_program_assemble(text, strlen(text), NULL, &p));
-    return p;
-}
-
 static hg_backend *open_cuda(void) {
     hg_backend *b = NULL;
     CHECK_OK(hg_backend_create("cuda", 0, &b));
@@ -30,7 +24,7 @@ static void test_memory(void) {
     hg_backend *b = open_cuda();
     hg_buffer x;
     hg_params *params = hg_params_create();
-    hg_program *p = assembled(TEXT);
+    hg_program *p = assemble(TEXT);
     uint64_t first = WORDS - BEYOND, size = 0;
     uint32_t words[BEYOND];
     if (!b || !p) return;
@@ -68,7 +62,7 @@ static void test_grid(hg_backend *b, uint32_t gx, uint32_t gy, uint32_t gz) {
         "    stg.u32 [r1 + r8], r4\n    stg.u32 [r2 + r8], r5\n";
     uint64_t count = (uint64_t)gx * gy * gz, wrong = 0;
     uint32_t *words = calloc(count, sizeof *words);
-    hg_program *p = assembled(TEXT);
+    hg_program *p = assemble(TEXT);
     hg_params *params = hg_params_create();
     hg_launch launch = {.size = sizeof launch, .grid = {gx, gy, gz}, .block = {1, 1, 1}};
     hg_buffer x, y;
@@ -112,7 +106,7 @@ static void test_map(hg_backend *b, const char *type, uint32_t size, bool chain)
              ".atlas 1\n.program p\n.param r1 x buffer %s inout\n.param r2 y buffer %s in\n.param r5 n u64\n"
              " parallel_map_binary.%s r1, r1, r2, add, r5\n%s%s%s",
              type, type, type, chain ? " parallel_map_binary." : "", chain ? type : "", chain ? " r1, r1, r2, add, r5\n" : "");
-    hg_program *p = assembled(text);
+    hg_program *p = assemble(text);
     hg_params *params = hg_params_create();
     for (uint32_t i = 0; i < sizeof x; i++) {
         x[i] = i % size ? 0 : (uint8_t)(i / size * 3);
@@ -166,7 +160,7 @@ static void test_overlap(void) {
     static _Alignas(64) uint32_t flag[16];
     static uint8_t in[BYTES], out[BYTES];
     hg_backend *b = open_cuda();
-    hg_program *p = assembled(TEXT);
+    hg_program *p = assemble(TEXT);
     hg_buffer word, bytes;
     hg_queue *first = NULL, *second = NULL;
     hg_context *other = NULL;
