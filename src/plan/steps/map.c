@@ -15,6 +15,8 @@ static void ranges(plan_call *call) {
 
 /* ---- the kernel ---- */
 
+_Static_assert(PLAN_MAP_ELEMENTS == 16, "the most bytes of map.bytes");
+
 /* The elements of a lane, which all lie one after another. */
 typedef struct maps {
     expand_kernel w;
@@ -101,7 +103,7 @@ static uint32_t elements_of_lane(const plan_expansion *x, const plan_chain *chai
         if (size > largest) largest = size;
     }
     uint64_t count = bytes / largest;
-    while (count > 1 && (count > PLAN_MAP_ELEMENTS || count * chain->count > MOST_OPERATIONS)) count /= 2;
+    while (count * chain->count > MOST_OPERATIONS) count /= 2;
     return count > 1 ? (uint32_t)count : 1;
 }
 
