@@ -1,10 +1,10 @@
 /* Shared libraries on dlopen; a host without it has none. */
 #include "base/library.h"
-#include "base/host.h"
 #include <stdio.h>
 #include <string.h>
 
 #if defined(__unix__) || defined(__APPLE__)
+#include "base/host.h"
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -44,6 +44,24 @@ bool hg_library_own_path(char *path, size_t size) {
     return length > 0;
 }
 
+static bool is_file(const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (f) (void)fclose(f);
+    return f != NULL;
+}
+
+bool hg_library_beside(const char *name, const char *installed, char *path, size_t size) {
+    static const char *const UP[] = {"", "/..", "/../lib"};
+    char own[1024], *slash = NULL;
+    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
+    for (size_t i = 0; slash && i < sizeof UP / sizeof *UP; i++) {
+        int length = snprintf(path, size, "%s%s/%s", own, UP[i], name);
+        if (length > 0 && (size_t)length < size && is_file(path)) return true;
+    }
+    snprintf(path, size, "%s/%s", installed, name);
+    return is_file(path);
+}
+
 #else
 
 hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
@@ -67,22 +85,9 @@ bool hg_library_own_path(char *path, size_t size) {
     return false;
 }
 
-#endif
-
-static bool is_file(const char *path) {
-    FILE *f = fopen(path, "rb");
-    if (f) (void)fclose(f);
-    return f != NULL;
-}
-
 bool hg_library_beside(const char *name, const char *installed, char *path, size_t size) {
-    static const char *const UP[] = {"", "/..", "/../lib"};
-    char own[1024], *slash = NULL;
-    if (!hg_host_privileged() && hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
-    for (size_t i = 0; slash && i < sizeof UP / sizeof *UP; i++) {
-        int length = snprintf(path, size, "%s%s/%s", own, UP[i], name);
-        if (length > 0 && (size_t)length < size && is_file(path)) return true;
-    }
     snprintf(path, size, "%s/%s", installed, name);
-    return is_file(path);
+    return false;
 }
+
+#endif
