@@ -1,5 +1,6 @@
 #!/bin/sh
-# Unit tests, conformance, differential and the golden texts under AddressSanitizer and UBSan, built with clang.
+# Unit tests, conformance, differential and the golden texts under AddressSanitizer and UBSan, built with clang. Most tests run without drivers: where
+# one is open, its compiler takes most of the time and is not what is looked at. HG_SLICE=long (make test-all) opens them everywhere.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 cmake ninja
 build asan
@@ -8,4 +9,9 @@ build asan
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1:intercept_tls_get_addr=0
 export UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$HG_SOURCE_DIR/tests/support/leaks.txt:print_suppressions=0
-exec /usr/bin/python3 tools/run-tests build/asan -L 'unit|sanitize'
+tests="/usr/bin/python3 tools/run-tests build/asan -L unit|sanitize"
+[ "${HG_SLICE:-}" = long ] && exec $tests
+drivers='^test_(backend_(opencl|vulkan)|runtime_device)$'
+tally /usr/bin/python3 tools/run-tests build/asan -R "$drivers"
+tally env OCL_ICD_VENDORS=none VK_DRIVER_FILES=none VK_ICD_FILENAMES=none HG_TEST_SWIFTSHADER=none $tests -E "$drivers"
+finish
