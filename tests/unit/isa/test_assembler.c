@@ -2,6 +2,7 @@
  * text and of binary, limits, hostile input, failing allocations. */
 #include "isa/program.h"
 #include "support/failing_allocator.h"
+#include "support/sanitized.h"
 #include "test.h"
 
 #include <stdarg.h>
@@ -874,7 +875,7 @@ static void test_garbage(void) {
                                  "n*4\na: mov_imm.f32 r2, -1.5e-3\n"
                                  "ldg.f32 r3, [r1 + r4 - 8] ; c\nloop r5, 3\nfma.f32 r3, r3,\n r2, r3\nendloop\nbra.p0 "
                                  "@a\nparallel_reduce.f32 [buf(r1)], r1, sum, r4\nexit\n";
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < (SANITIZED ? 4000 : 20000); round++) {
         size_t length = sizeof sample - 1;
         memcpy(text, sample, length);
         if (round % 10 == 0) {

@@ -794,7 +794,7 @@ static void test_halves(void) {
 }
 
 int main(int count, char **words) {
-    uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1, graphs = count > 2 ? strtoull(words[2], NULL, 0) : SANITIZED ? 800 : 3000;
+    uint64_t first = count > 1 ? strtoull(words[1], NULL, 0) : 1, graphs = count > 2 ? strtoull(words[2], NULL, 0) : SANITIZED ? 400 : 3000;
     examples();
     common_forms();
     example_shapes();

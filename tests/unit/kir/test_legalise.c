@@ -2,6 +2,7 @@
  * random straight programs with branches and loops; for the capabilities of a plain CPU, without fma and half, and of a poor device. */
 #include "support/kir_eval.h"
 #include "support/kir_text.h"
+#include "support/sanitized.h"
 #include "test.h"
 #include "kir/access.h"
 #include "kir/builder.h"
@@ -683,7 +684,7 @@ static void relaxed_arithmetic(void) {
 }
 
 int main(int argc, char **argv) {
-    int count = argc > 1 ? atoi(argv[1]) : 6;
+    int count = argc > 1 ? atoi(argv[1]) : SANITIZED ? 2 : 6;
     CHECK(hg_set_allocator(&(hg_allocator){sizeof(hg_allocator), NULL, reallocate, release}) == HG_OK);
     kir_caps full = full_caps(), plain = full_caps(), poor = {.name = "poor"}, small = full_caps(), ints = full_caps();
     plain.fma32 = plain.fma64 = plain.half = false;
@@ -702,7 +703,7 @@ int main(int argc, char **argv) {
         inexact_operations(ints, 40);
     }
     relaxed_arithmetic();
-    uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, programs = argc > 4 ? strtoull(argv[4], NULL, 10) : 30;
+    uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, programs = argc > 4 ? strtoull(argv[4], NULL, 10) : SANITIZED ? 10 : 30;
     for (uint64_t i = first; i < first + programs; i++) random_program(i, all, HG_COUNT_OF(all));
     return test_done();
 }

@@ -12,7 +12,7 @@
 
 enum { SECONDS = 120, LANES = 5000 };
 
-static int forks = 300; /* an argument: another number; names of devices instead: only these */
+static int forks = 120; /* an argument: another number; names of devices instead: only these */
 
 /* x[i] = i·k */
 #define TIMES(k)                                                                                                         \
