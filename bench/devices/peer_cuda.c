@@ -68,7 +68,7 @@ static int compile(peer *p, const char *name, const char *folder) {
     hg_bytes code = {0};
     char *text = read_text(folder, name);
     if (!text) return 0;
-    const emit_nvrtc_request request = {.text = text, .name = name, .architecture = p->architecture};
+    const emit_nvrtc_request request = {.text = text, .name = name, .architecture = p->architecture, .full_language = true};
     hg_status status = emit_nvrtc_compile(&request, &code, NULL);
     if (status != HG_OK) fprintf(stderr, "%s: %s\n", name, hg_last_error_text());
     int ok = status == HG_OK && TRY(ModuleLoadDataEx, &p->module, code.data, 0, NULL, NULL) &&

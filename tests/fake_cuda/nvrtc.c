@@ -141,7 +141,7 @@ static bool print_ptx(nvrtcProgram p) {
     return true;
 }
 
-/* The options that the library promises must be there. */
+/* The options that the library promises must be there. -minimal is refused, as NVRTC of CUDA 12.0 refuses it. */
 int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
     static const char *const WANTED[] = {"-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"};
     char folder[] = "/tmp/hologram-fake-nvrtc-XXXXXX";
@@ -150,6 +150,11 @@ int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
         for (int k = 0; k < count; k++) found = found || strcmp(options[k], WANTED[i]) == 0;
         if (found) continue;
         snprintf(p->log, sizeof p->log, "option %s is missing", WANTED[i]);
+        return 5;
+    }
+    for (int k = 0; k < count; k++) {
+        if (strcmp(options[k], "-minimal") != 0) continue;
+        snprintf(p->log, sizeof p->log, "unrecognized option %s found", options[k]);
         return 5;
     }
     for (int k = 0; k < count; k++) /* -arch=sm_90, -arch=compute_90 */
