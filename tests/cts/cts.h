@@ -49,6 +49,8 @@ void cts_fill(cts *s, uint32_t count, const hg_type *types, uint8_t *const *arra
 
 /* cts.c */
 bool cts_wanted(const cts *s, const char *row, hg_type type);
+/* Whether the next call of cts_check or cts_compare, of a case of this name, runs it: else its expected values are not looked at. */
+bool cts_runs(const cts *s, const char *name);
 /* One batch: arrays[0] of the case is the output, expected its expected bytes and tolerance the ULPs an element may be off (NULL: 0).
  * Runs on every target and reports the first difference of each. Frees the case. */
 void cts_check(cts *s, const char *name, hg_type type, run_case *c, const uint8_t *expected, const uint32_t *tolerance);

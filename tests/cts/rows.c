@@ -137,7 +137,8 @@ static void run_values(cts *s, const row_case *r, const char *name) {
     bool ok = expected && tolerance && c.text && c.array_count == r->count + 1;
     if (ok) cts_fill(s, r->count, r->types, arrays, n);
     if (ok && r->op == HG_OP_POWM) shorten_exponents(r->type, arrays[1], n);
-    for (uint64_t i = 0; ok && i < n; i++) {
+    bool runs = cts_runs(s, name);
+    for (uint64_t i = 0; ok && runs && i < n; i++) {
         const uint8_t *args[CTS_ARGUMENTS];
         for (uint32_t k = 0; k < r->count; k++) {
             if (r->predicate[k]) arrays[k][i] &= 1;
