@@ -26,9 +26,9 @@ static char *read_text(const char *name) {
 }
 
 /* Returns seconds of NVRTC. */
-static double compile(const char *text, uint32_t architecture, bool by_hand) {
+static double compile(const char *text, uint32_t architecture, bool full_language) {
     hg_bytes code = {0}, ptx = {0};
-    const emit_nvrtc_request request = {.text = text, .name = "fifty", .architecture = architecture, .full_language = by_hand};
+    const emit_nvrtc_request request = {.text = text, .name = "fifty", .architecture = architecture, .full_language = full_language};
     double t = bench_now();
     OK(emit_nvrtc_compile(&request, &code, &ptx));
     t = bench_now() - t;

@@ -85,8 +85,6 @@ static hg_status fetch(nvrtcProgram program, get_size *size_of, get_bytes *bytes
 /* Exactness: nothing is fused, division and square root are rounded correctly, subnormals are kept. */
 #define EXACT "-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"
 
-/* -minimal leaves out textures and the functions of CUDA's runtime, which the library's texts do not use: a tenth of the time of a small
- * kernel. An NVRTC that does not know it says so. */
 enum { INVALID_OPTION = 5 }; /* NVRTC_ERROR_INVALID_OPTION */
 
 hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin, hg_bytes *ptx) {
@@ -94,12 +92,14 @@ hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin, hg_by
     nvrtcProgram program = NULL;
     snprintf(arch, sizeof arch, "-arch=%s_%u", cubin ? "sm" : "compute", (unsigned)r->architecture);
     snprintf(registers, sizeof registers, "-maxrregcount=%u", (unsigned)r->most_registers);
-    const char *options[8] = {arch, EXACT};
-    int count = 5, error = nvrtc.CreateProgram(&program, r->text, "kernel.cu", 0, NULL, NULL);
+    const char *options[] = {arch, EXACT, NULL, NULL};
+    int count = (int)HG_COUNT_OF(options) - 2;
     if (r->most_registers) options[count++] = registers;
-    if (!r->full_language) options[count++] = "-minimal";
-    if (!error) error = nvrtc.CompileProgram(program, count, options);
-    if (error == INVALID_OPTION && !r->full_language) error = nvrtc.CompileProgram(program, count - 1, options);
+    int error = nvrtc.CreateProgram(&program, r->text, "kernel.cu", 0, NULL, NULL);
+    /* -minimal leaves out textures and the functions of CUDA's runtime: a tenth of the time of a small kernel. An older NVRTC refuses it. */
+    options[count] = "-minimal";
+    if (!error) error = nvrtc.CompileProgram(program, count + !r->full_language, options);
+    if (error == INVALID_OPTION && !r->full_language) error = nvrtc.CompileProgram(program, count, options);
     hg_status status = error ? refused(r->name, program, error) : HG_OK;
     if (status == HG_OK && cubin) status = fetch(program, nvrtc.GetCUBINSize, nvrtc.GetCUBIN, cubin);
     if (status == HG_OK && ptx) status = fetch(program, nvrtc.GetPTXSize, nvrtc.GetPTX, ptx);

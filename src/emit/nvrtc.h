@@ -16,7 +16,7 @@ typedef struct emit_nvrtc_request {
     const char *text, *name; /* what is compiled, and the kernel for messages */
     uint32_t architecture;
     uint32_t most_registers; /* of an invocation; 0: any number */
-    bool full_language;      /* the text is not the library's: it may use all of CUDA C++ */
+    bool full_language;      /* textures and CUDA's runtime too, which no text of the library uses */
 } emit_nvrtc_request;
 /* Machine code and PTX with the options that the library's exactness needs; either may be NULL. PTX ends in NUL. The caller frees both with
  * hg_bytes_free, after a failure too. */

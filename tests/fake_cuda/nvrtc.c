@@ -153,12 +153,13 @@ int nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *options) {
         return 5;
     }
     for (int k = 0; k < count; k++) {
-        if (strcmp(options[k], "-minimal") != 0) continue;
-        snprintf(p->log, sizeof p->log, "unrecognized option %s found", options[k]);
-        return 5;
-    }
-    for (int k = 0; k < count; k++) /* -arch=sm_90, -arch=compute_90 */
+        if (strcmp(options[k], "-minimal") == 0) {
+            snprintf(p->log, sizeof p->log, "unrecognized option %s found", options[k]);
+            return 5;
+        }
+        /* -arch=sm_90, -arch=compute_90 */
         if (strncmp(options[k], "-arch=", 6) == 0) p->architecture = atoi(strchr(options[k], '_') + 1);
+    }
     if (!mkdtemp(folder)) return 1;
     compilations++;
     keep_text(p->text);

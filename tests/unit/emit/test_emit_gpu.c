@@ -5,8 +5,8 @@
 #include "emit/c_dialect.h"
 #include "support/device_checks.h"
 #include "support/nvrtc.h"
-#include "support/shim_driver.h"
 #include "support/sanitized.h"
+#include "support/shim_driver.h"
 
 static int architectures[4], architecture_count;
 
