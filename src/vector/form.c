@@ -28,7 +28,7 @@ static void form_id(former *x, kir_value *v) {
 }
 
 static void form_prim(former *x, kir_value *v) {
-    if (fact_of(v)->wanted_guess) {
+    if (fact_of(v)->guess.wanted) {
         vec_form_guess(x, v);
         return;
     }
@@ -372,8 +372,8 @@ static void form_operation(former *x, kir_value *v) {
         return;
     }
     case KIR_VAR_GET:
-        if (fact_of(v)->wanted_guess) vec_form_guess(x, v);
-        if (fact_of(v)->wanted_guess && fact_of(v)->sure)
+        if (fact_of(v)->guess.wanted) vec_form_guess(x, v);
+        if (fact_of(v)->guess.wanted && fact_of(v)->guess.sure)
             vec_made(x, v);
         else
             vec_is(x, v, vec_get(x, var_here(x, v->u.var)));

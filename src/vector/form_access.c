@@ -145,7 +145,7 @@ static vec_value *exchange(former *x, vec_value *a, vec_value *swap) {
 }
 
 /* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those lanes. */
-static vec_value *exchanged(former *x, const kir_value *v, const value_fact *index, vec_value *fields) {
+static vec_value *exchanged(former *x, const kir_value *v, const value_guess *index, vec_value *fields) {
     vec_value *args[2] = {index->first}, *mask = exchange(x, vec_mask_or_running(x), index->swap), *made;
     if (v->op == KIR_STORE) {
         args[1] = stored(x, v, fields);
@@ -161,7 +161,7 @@ static vec_value *exchanged(former *x, const kir_value *v, const value_fact *ind
 
 /* Where the guess of the index holds, and where it does not. */
 static void guessed(former *x, kir_value *v, kir_value *of) {
-    const value_fact *index = fact_of(of);
+    const value_guess *index = &fact_of(of)->guess;
     vec_bring(x, of);
     vec_value fields = {0}, *args[5], *ok = index->ok, *made;
     (void)place_fields(v, &fields);
@@ -193,7 +193,7 @@ static void guessed(former *x, kir_value *v, kir_value *of) {
 void vec_form_access(former *x, kir_value *v) {
     vec_value fields = {0}, *args[5];
     if (!is_supported(x, v)) return;
-    if (fact_of(v)->guessed) {
+    if (fact_of(v)->access.by_guess) {
         guessed(x, v, v->args[kir_access_of(v).index]);
         return;
     }

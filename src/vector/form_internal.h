@@ -16,18 +16,30 @@ typedef enum vec_shape {
     SHAPE_EACH
 } vec_shape;
 
+/* guess.c, of a value that is each: in every lane l it is first + l * stride, modulo its type, where ok holds. */
+typedef struct value_guess {
+    bool exists, wanted;
+    bool swapped; /* of lane l xor `swap`, not of l */
+    bool sure;    /* ok is always NULL */
+    int64_t stride;
+    vec_value *first, *ok, *swap; /* in vector form; ok NULL: true */
+} value_guess;
+
+/* Of LOAD, STORE, CHECK and ATOMIC: how they reach memory, which says nothing of the value that they load. */
+typedef struct access_fact {
+    bool by_guess; /* guess.c: it asks whether the guess of its index holds */
+} access_fact;
+
 typedef struct value_fact {
     uint8_t shape;
-    bool wanted_each;           /* affine: somebody needs all elements */
-    bool guessed, wanted_guess; /* each: guess.c; an access: its index is, and it asks */
+    bool wanted_each; /* affine: somebody needs all elements */
+    value_guess guess;
+    access_fact access;
     bool agrees,
         wanted_one; /* each, a truth value: by guesses that always hold it is the same in all lanes that are here; an IF asks for that */
     bool lazy;      /* each: elements are calculated where a guess fails, and nowhere else */
     uint8_t again;  /* operations that this writes */
     uint32_t hidden_uses;                 /* by those who need elements only there */
-    int64_t stride;                       /* guessed */
-    bool swapped, sure;                   /* guessed: of lane l xor `swap`, not of l · ok is always NULL */
-    vec_value *first, *ok, *swap;         /* guessed: in vector form; ok NULL: true */
     bool split;                           /* IF, LOOP: of the block */
     bool low;                             /* in a kernel of blocks: the turn's, not the block's */
     bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */

@@ -24,7 +24,7 @@ static stride stride_of(const kir_value *v) {
     if (!kir_range_exists(v->type) || v->type == KIR_BOOL) return (stride){0};
     if (p->shape == SHAPE_ONE) return (stride){.known = true};
     if (p->shape == SHAPE_AFFINE) return (stride){.known = true, .n = v->stride};
-    return (stride){p->guessed, p->swapped, p->stride};
+    return (stride){p->guess.exists, p->guess.swapped, p->guess.stride};
 }
 
 static bool is_number(const kir_value *v) { return v->umin == v->umax && kir_range_exists(v->type); }
@@ -102,9 +102,9 @@ static void guess_clamp(const former *x, const kir_value *v) {
     value_fact *p = fact_of(v);
     stride s = stride_of(v->args[1]);
     if (!s.known || s.n < 0 || span_of(x, s.n) >= v->args[2]->umax) return;
-    p->guessed = true;
-    p->swapped = s.swapped;
-    p->stride = s.n;
+    p->guess.exists = true;
+    p->guess.swapped = s.swapped;
+    p->guess.stride = s.n;
 }
 
 static void guess_value(former *x, const kir_value *v) {
@@ -119,16 +119,16 @@ static void guess_value(former *x, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs; i++) {
         s[i] = stride_of(v->args[i]);
         if (!s[i].known) return;
-        sure = sure && (fact_of(v->args[i])->shape != SHAPE_EACH || fact_of(v->args[i])->sure);
+        sure = sure && (fact_of(v->args[i])->shape != SHAPE_EACH || fact_of(v->args[i])->guess.sure);
     }
     int64_t n = 0;
     if (!finds_stride(v, s, &n)) return;
     const int64_t most = INT64_MAX / (int64_t)x->k->lanes;
     if (n > most || n < -most) return;
-    p->guessed = true;
-    p->stride = n;
-    p->swapped = n != 0 && (s[0].swapped || s[1].swapped || swaps(v, s));
-    p->sure = sure && !p->swapped;
+    p->guess.exists = true;
+    p->guess.stride = n;
+    p->guess.swapped = n != 0 && (s[0].swapped || s[1].swapped || swaps(v, s));
+    p->guess.sure = sure && !p->guess.swapped;
 }
 
 /* ---- variables ---- */
@@ -191,9 +191,9 @@ static void find_places(const former *x, const kir_region *body) {
 static void guess_get(const kir_value *v) {
     const var_fact *var = fact_of_var(v->u.var);
     value_fact *p = fact_of(v);
-    p->guessed = var->guessed && !var->no_guess && !is_left(v);
-    p->stride = var->stride;
-    p->sure = p->guessed && var->sure;
+    p->guess.exists = var->guessed && !var->no_guess && !is_left(v);
+    p->guess.stride = var->stride;
+    p->guess.sure = p->guess.exists && var->sure;
 }
 
 /* False: what was thought of the variable before does not hold. */
@@ -201,7 +201,7 @@ static bool guess_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const value_fact *value = fact_of(v->args[0]);
     const stride s = stride_of(v->args[0]);
-    bool sure = value->shape != SHAPE_EACH || value->sure;
+    bool sure = value->shape != SHAPE_EACH || value->guess.sure;
     if (var->no_guess) return true;
     if (!var->guessed) {
         var->guessed = var->sure = s.known;
@@ -228,7 +228,7 @@ static void guess_all(former *x, const kir_region *body) {
             value_fact *p = fact_of(v);
             if (v->op == KIR_VAR_SET) settled = guess_set(v) && settled;
             if (p->shape != SHAPE_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
-            p->guessed = p->sure = p->swapped = false;
+            p->guess.exists = p->guess.sure = p->guess.swapped = false;
             if (v->op == KIR_VAR_GET)
                 guess_get(v);
             else
@@ -247,7 +247,7 @@ static bool agrees(const kir_value *v) {
     if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || fact_of(v)->shape != SHAPE_EACH) return false;
     for (uint8_t i = 0; i < v->nargs; i++) {
         const value_fact *p = fact_of(v->args[i]);
-        if (p->shape != SHAPE_ONE && !p->agrees && !(p->shape == SHAPE_EACH && p->sure && p->stride == 0)) return false;
+        if (p->shape != SHAPE_ONE && !p->agrees && !(p->shape == SHAPE_EACH && p->guess.sure && p->guess.stride == 0)) return false;
     }
     return true;
 }
@@ -263,39 +263,41 @@ static bool wants_guess(const kir_value *v) {
     if (fact_of(v->args[at.index])->shape != SHAPE_EACH || !s.known) return false;
     if (s.swapped && v->op == KIR_CHECK) return false;
     if (s.n == 0) return v->op != KIR_STORE;
-    return s.n == (int64_t)v->u.mem.bytes || (fact_of(v->args[at.index])->sure && !s.swapped);
+    return s.n == (int64_t)v->u.mem.bytes || (fact_of(v->args[at.index])->guess.sure && !s.swapped);
 }
 
 static const kir_value *below(const kir_value *v) {
     if (v->op != KIR_IF || !fact_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = v->args[0]->args[0];
-    return fact_of(v->args[0]->args[1])->shape == SHAPE_ONE && fact_of(a)->guessed && fact_of(a)->stride > 0 && !fact_of(a)->swapped ? a
-                                                                                                                                     : NULL;
+    return fact_of(v->args[0]->args[1])->shape == SHAPE_ONE && fact_of(a)->guess.exists && fact_of(a)->guess.stride > 0 &&
+                   !fact_of(a)->guess.swapped
+               ? a
+               : NULL;
 }
 
 /* Divisions of vectors take longer than a scalar one and the question. */
 static bool is_long(const kir_value *v) {
-    return (v->op == KIR_UDIV || v->op == KIR_UREM) && fact_of(v)->guessed && divides(v) && !fact_of(v)->swapped;
+    return (v->op == KIR_UDIV || v->op == KIR_UREM) && fact_of(v)->guess.exists && divides(v) && !fact_of(v)->guess.swapped;
 }
 
 /* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a variable is wanted that was not. */
 static bool want(kir_value *v) {
     value_fact *p = fact_of(v);
-    if (wants_guess(v)) p->guessed = fact_of(v->args[kir_access_of(v).index])->wanted_guess = true;
-    if (below(v)) fact_of(below(v))->wanted_guess = true;
-    if (is_long(v)) p->wanted_guess = true;
+    if (wants_guess(v)) p->access.by_guess = fact_of(v->args[kir_access_of(v).index])->guess.wanted = true;
+    if (below(v)) fact_of(below(v))->guess.wanted = true;
+    if (is_long(v)) p->guess.wanted = true;
     if (v->op == KIR_IF && p->divergent && fact_of(v->args[0])->agrees) fact_of(v->args[0])->wanted_one = true;
     for (uint8_t i = 0; p->wanted_one && i < v->nargs; i++) {
         if (fact_of(v->args[i])->agrees) fact_of(v->args[i])->wanted_one = true;
-        if (fact_of(v->args[i])->guessed) fact_of(v->args[i])->wanted_guess = true;
+        if (fact_of(v->args[i])->guess.exists) fact_of(v->args[i])->guess.wanted = true;
     }
-    if (v->op == KIR_VAR_GET && (p->wanted_guess || (p->guessed && p->sure && !fact_of_var(v->u.var)->left)) &&
+    if (v->op == KIR_VAR_GET && (p->guess.wanted || (p->guess.exists && p->guess.sure && !fact_of_var(v->u.var)->left)) &&
         !fact_of_var(v->u.var)->wanted_guess)
-        return p->wanted_guess = fact_of_var(v->u.var)->wanted_guess = true;
-    if (v->op == KIR_VAR_GET && p->guessed && fact_of_var(v->u.var)->wanted_guess) p->wanted_guess = true;
-    if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->wanted_guess : p->wanted_guess)
+        return p->guess.wanted = fact_of_var(v->u.var)->wanted_guess = true;
+    if (v->op == KIR_VAR_GET && p->guess.exists && fact_of_var(v->u.var)->wanted_guess) p->guess.wanted = true;
+    if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->wanted_guess : p->guess.wanted)
         for (uint8_t i = 0; i < v->nargs; i++)
-            if (fact_of(v->args[i])->guessed) fact_of(v->args[i])->wanted_guess = true;
+            if (fact_of(v->args[i])->guess.exists) fact_of(v->args[i])->guess.wanted = true;
     return false;
 }
 
@@ -304,21 +306,21 @@ static void hide(const kir_value *v) {
     value_fact *p = fact_of(v);
     if (wants_guess(v)) fact_of(v->args[kir_access_of(v).index])->hidden_uses++;
     if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->sure && !fact_of_var(v->u.var)->left) fact_of(v->args[0])->hidden_uses++;
-    if (!p->wanted_guess && v->op != KIR_CMP_ULT) return;
+    if (!p->guess.wanted && v->op != KIR_CMP_ULT) return;
     if (v->op == KIR_VAR_GET)
-        p->lazy = p->sure;
+        p->lazy = p->guess.sure;
     else
         p->lazy = v->uses && p->hidden_uses == v->uses && p->again <= MOST_AGAIN && !divides(v);
     for (uint8_t i = 0; p->lazy && i < v->nargs; i++)
-        if (fact_of(v->args[i])->guessed || (i == 0 && clamps(v))) fact_of(v->args[i])->hidden_uses++;
+        if (fact_of(v->args[i])->guess.exists || (i == 0 && clamps(v))) fact_of(v->args[i])->hidden_uses++;
 }
 
 static void count_again(const kir_value *v) {
     value_fact *p = fact_of(v);
     p->again = 1;
-    if (p->sure || divides(v)) return;
+    if (p->guess.sure || divides(v)) return;
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (fact_of(v->args[i])->guessed) p->again += fact_of(v->args[i])->again;
+        if (fact_of(v->args[i])->guess.exists) p->again += fact_of(v->args[i])->again;
     if (p->again > MOST_AGAIN) p->again = MOST_AGAIN + 1;
 }
 
@@ -333,7 +335,7 @@ static bool find_in(former *x, const kir_region *body) {
             return false;
         }
         *slot = v;
-        if (fact_of(v)->guessed && v->nargs) count_again(v);
+        if (fact_of(v)->guess.exists && v->nargs) count_again(v);
         fact_of(v)->agrees = agrees(v);
     }
     for (bool more = true; more;) {
@@ -361,8 +363,8 @@ static vec_value *number(former *x, uint8_t type, uint64_t n) {
 
 static vec_value *both(former *x, vec_value *a, vec_value *b) { return !a ? b : !b ? a : vec_and_of(x, a, b); }
 static vec_value *less(former *x, vec_value *a, vec_value *b) { return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){a, b}); }
-static vec_value *first_of(former *x, kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->first : vec_one(x, v); }
-static vec_value *ok_of(const kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->ok : NULL; }
+static vec_value *first_of(former *x, kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->guess.first : vec_one(x, v); }
+static vec_value *ok_of(const kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->guess.ok : NULL; }
 
 static const var_fact *vars_of(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
@@ -395,9 +397,9 @@ static void form_division(former *x, kir_value *v, value_fact *p) {
     vec_value *a = first_of(x, v->args[0]), *b = first_of(x, v->args[1]), *rest, *divisor = b;
     if (v->op == KIR_LSHR) divisor = number(x, v->type, UINT64_C(1) << v->args[1]->umax);
     if (v->op == KIR_AND) divisor = number(x, v->type, v->args[1]->umax + 1);
-    p->first = vec_prim(x, (kir_op)v->op, v->type, 2, (vec_value *[]){a, b});
+    p->guess.first = vec_prim(x, (kir_op)v->op, v->type, 2, (vec_value *[]){a, b});
     if (v->op == KIR_UREM || v->op == KIR_AND)
-        rest = p->first;
+        rest = p->guess.first;
     else if (v->op == KIR_UDIV)
         rest = vec_prim(x, KIR_UREM, v->type, 2, (vec_value *[]){a, b});
     else
@@ -405,7 +407,7 @@ static void form_division(former *x, kir_value *v, value_fact *p) {
     /* All bits: there is no divisor, and one quotient if nothing wraps. */
     bool all_bits = v->op == KIR_AND && divisor->u.imm == 0;
     vec_value *ok = all_bits ? no_wrap(x, v->args[0]) : in_one(x, v->args[0], rest, divisor);
-    p->ok = both(x, p->ok, ok);
+    p->guess.ok = both(x, p->guess.ok, ok);
 }
 
 static void form_swap(former *x, kir_value *v, value_fact *p) {
@@ -413,11 +415,11 @@ static void form_swap(former *x, kir_value *v, value_fact *p) {
     uint64_t low = x->k->lanes - 1;
     vec_value *a = first_of(x, v->args[lane]), *by = first_of(x, v->args[1 - lane]);
     vec_value *met = vec_prim(x, KIR_XOR, v->type, 2, (vec_value *[]){a, by});
-    p->first = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){met, number(x, v->type, ~low)});
-    p->swap = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){by, number(x, v->type, low)});
+    p->guess.first = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){met, number(x, v->type, ~low)});
+    p->guess.swap = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){by, number(x, v->type, low)});
     vec_value *rest = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){a, number(x, v->type, low)});
     vec_value *is_aligned = vec_prim(x, KIR_CMP_EQ, KIR_BOOL, 2, (vec_value *[]){rest, number(x, v->type, 0)});
-    p->ok = both(x, p->ok, is_aligned);
+    p->guess.ok = both(x, p->guess.ok, is_aligned);
 }
 
 /* The elements: of a quotient or remainder only behind a failed guess. */
@@ -427,12 +429,12 @@ static vec_value *elements(former *x, kir_value *v) {
     vec_place outside = {x->into, x->before};
     vec_var *var = NULL;
     vec_value *branch = NULL;
-    if (p->wanted_guess && p->sure) return p->stride ? vec_ramp(x, p->first, p->stride) : p->first;
-    if (divides(v) && p->ok && p->wanted_guess) {
+    if (p->guess.wanted && p->guess.sure) return p->guess.stride ? vec_ramp(x, p->guess.first, p->guess.stride) : p->guess.first;
+    if (divides(v) && p->guess.ok && p->guess.wanted) {
         var = vec_new_var(x, v->type, true, NULL, false);
-        branch = vec_open_if(x, p->ok);
+        branch = vec_open_if(x, p->guess.ok);
         vec_back_to(x, (vec_place){branch->body[0], NULL});
-        vec_set(x, var, p->stride ? vec_ramp(x, p->first, p->stride) : p->first, NULL);
+        vec_set(x, var, p->guess.stride ? vec_ramp(x, p->guess.first, p->guess.stride) : p->guess.first, NULL);
         x->into = branch->body[1];
     }
     for (uint8_t i = clamps(v) ? 1 : 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
@@ -446,16 +448,16 @@ static vec_value *elements(former *x, kir_value *v) {
 
 static void form_clamp(former *x, kir_value *v, value_fact *p) {
     vec_value *a = first_of(x, v->args[1]), *most = number(x, v->type, v->args[2]->umax);
-    vec_value *ok = less(x, a, number(x, v->type, most->u.imm - span_of(x, p->stride)));
-    p->first = a; /* where ok holds */
-    p->swap = fact_of(v->args[1])->swap;
-    p->ok = both(x, p->ok, ok);
+    vec_value *ok = less(x, a, number(x, v->type, most->u.imm - span_of(x, p->guess.stride)));
+    p->guess.first = a; /* where ok holds */
+    p->guess.swap = fact_of(v->args[1])->guess.swap;
+    p->guess.ok = both(x, p->guess.ok, ok);
 }
 
 static void form_get(former *x, kir_value *v, value_fact *p) {
     const var_fact *var = vars_of(x, v->u.var);
-    p->first = vec_get(x, var->first);
-    if (!var->sure) p->ok = vec_get(x, var->ok);
+    p->guess.first = vec_get(x, var->first);
+    if (!var->sure) p->guess.ok = vec_get(x, var->ok);
 }
 
 bool vec_set_guess(former *x, const kir_value *set) {
@@ -471,13 +473,13 @@ bool vec_set_guess(former *x, const kir_value *set) {
 
 void vec_form_guess(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
-    p->ok = p->swap = NULL;
+    p->guess.ok = p->guess.swap = NULL;
     if (v->op == KIR_VAR_GET) {
         form_get(x, v, p);
         return;
     }
     for (uint8_t i = 0; i < v->nargs; i++) vec_bring(x, v->args[i]);
-    for (uint8_t i = 0; i < v->nargs; i++) p->ok = both(x, p->ok, ok_of(v->args[i]));
+    for (uint8_t i = 0; i < v->nargs; i++) p->guess.ok = both(x, p->guess.ok, ok_of(v->args[i]));
     const stride s[2] = {stride_of(v->args[0]), v->nargs > 1 ? stride_of(v->args[1]) : (stride){0}};
     if (clamps(v)) {
         form_clamp(x, v, p);
@@ -489,11 +491,11 @@ void vec_form_guess(former *x, kir_value *v) {
         vec_value *args[3];
         for (uint8_t i = 0; i < v->nargs; i++) {
             args[i] = first_of(x, v->args[i]);
-            if (p->swapped && !p->swap) p->swap = fact_of(v->args[i])->swap;
+            if (p->guess.swapped && !p->guess.swap) p->guess.swap = fact_of(v->args[i])->guess.swap;
         }
-        p->first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
+        p->guess.first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
         vec_value *exact = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
-        p->ok = both(x, p->ok, exact);
+        p->guess.ok = both(x, p->guess.ok, exact);
     }
     if (!p->lazy) p->each = elements(x, v);
     vec_made(x, v);
@@ -511,9 +513,9 @@ vec_value *vec_each(former *x, kir_value *v) {
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {
     const value_fact *p = fact_of(a);
     vec_bring(x, a);
-    uint64_t span = span_of(x, p->stride), most = kir_range_full(a->type).high;
-    if (!p->guessed || !p->wanted_guess || p->stride <= 0 || span > most) return NULL;
-    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){p->first, number(x, a->type, span)});
+    uint64_t span = span_of(x, p->guess.stride), most = kir_range_full(a->type).high;
+    if (!p->guess.exists || !p->guess.wanted || p->guess.stride <= 0 || span > most) return NULL;
+    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){p->guess.first, number(x, a->type, span)});
     vec_value *is_below = less(x, end, vec_one(x, limit)), *exact = both(x, no_wrap(x, a), is_below);
-    return both(x, p->ok, exact);
+    return both(x, p->guess.ok, exact);
 }

@@ -37,9 +37,9 @@ void vec_made(former *x, const kir_value *v) {
     p->made = true;
     p->remake = remake_cost(v);
     p->origin[0] = p->shape == SHAPE_EACH ? p->each : p->one;
-    p->origin[1] = p->first;
-    p->origin[2] = p->ok;
-    p->origin[3] = p->swap;
+    p->origin[1] = p->guess.first;
+    p->origin[2] = p->guess.ok;
+    p->origin[3] = p->guess.swap;
     if (v->op == KIR_VAR_GET) p->sets = fact_of_var(v->u.var)->sets;
 }
 
@@ -74,9 +74,9 @@ static void get_kept(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     vec_value *now[4];
     for (int i = 0; i < 4; i++) now[i] = kept(x, p->origin[i], &p->kept[i]);
-    p->first = now[1];
-    p->ok = now[2];
-    p->swap = now[3];
+    p->guess.first = now[1];
+    p->guess.ok = now[2];
+    p->guess.swap = now[3];
     if (now[0])
         vec_is(x, v, now[0]);
     else
