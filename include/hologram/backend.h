@@ -15,10 +15,10 @@ extern "C" {
  * order where they share class memory, state or a written buffer, and run at the same time otherwise. */
 typedef struct hg_backend hg_backend;
 
-/** The backend and device that HOLOGRAM_BACKEND and HOLOGRAM_DEVICE_ID ask for; where they are not there, or ask for nothing, the first
- * available of the automatic order, which ends with the CPU. hg_backend_name says which it is. Only mistakes are errors:
- * HG_ERROR_INVALID_ARGUMENT (a malformed variable), HG_ERROR_BACKEND_UNAVAILABLE (HOLOGRAM_BACKEND is no known word); and
- * HG_ERROR_OUT_OF_MEMORY. Who wants one backend and no other takes hg_backend_create. */
+/** The backend and device that HOLOGRAM_BACKEND and HOLOGRAM_DEVICE_ID name, or an error. Where HOLOGRAM_BACKEND is not set, empty or `auto`:
+ * the first available of the automatic order, which ends with the CPU. hg_backend_name says which it is.
+ * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE with the reason (what the variable names is not there, or is no known word);
+ *         HG_ERROR_INVALID_ARGUMENT (a malformed variable), HG_ERROR_OUT_OF_MEMORY */
 HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
 /** A named backend: "cpu", "opencl", "vulkan", "null", "auto", …; HG_ERROR_BACKEND_UNAVAILABLE with the reason. device counts the devices of
  * the backend; behind a platform's number, "opencl/1", those of that platform (hg_device_info.platform). "cuda", "metal", "webgpu"
@@ -47,7 +47,7 @@ HG_API hg_status hg_backend_execute_program(hg_backend *backend, const hg_progra
  * Runs a program on every lane of the launch and returns when it is done. The program is verified and lowered once and cached; a call that comes
  * again with the same program, launch and values costs little more than the launch of a binding.
  *
- * @param launch   NULL: the program's .lanes and .block, else one lane
+ * @param launch   NULL: the program's .lanes, .grid and .block, else one lane (HG_LAUNCH_PROGRAM, where more is to be said)
  * @param params   borrowed for the call; NULL: none
  * @return HG_OK; HG_ERROR_ISA (program or binding: hg_last_error has the code), HG_ERROR_EXECUTION_FAILED (a fault: step, instruction
  *         and lane in hg_last_error; memory written before it is kept), HG_ERROR_INVALID_BUFFER, HG_ERROR_OUT_OF_MEMORY

@@ -18,8 +18,14 @@ typedef struct hg_pool {
     uint64_t handle;
 } hg_pool;
 
-/** Grid and block in blocks and lanes. Fill through HG_LAUNCH_INIT or the helpers below. Up to `block` it must be there; see
- * docs/reference/stability.md for structures that begin with their size. */
+/** Who says how many lanes a launch has. */
+typedef enum hg_launch_extents {
+    HG_EXTENTS_GIVEN = 0,  /**< the launch: its grid, block and lanes */
+    HG_EXTENTS_PROGRAM = 1 /**< the program: its .lanes, .grid and .block, else one lane. grid, block and lanes must be 0 */
+} hg_launch_extents;
+
+/** How a program is launched. Fill it through HG_LAUNCH_PROGRAM, HG_LAUNCH_INIT or the helpers below, then set what is wanted. Up to `block`
+ * it must be there; see docs/reference/stability.md for structures that begin with their size. */
 typedef struct hg_launch {
     size_t size;            /**< sizeof(hg_launch) */
     uint32_t grid[3];       /**< blocks; a zero dimension is zero lanes and succeeds */
@@ -28,18 +34,23 @@ typedef struct hg_launch {
     uint64_t lanes;         /**< exact number of lanes that start; 0: all of grid times block */
     uint64_t timeout_ms;    /**< 0: the configuration's (HOLOGRAM_TIMEOUT_MS, else 30,000); UINT64_MAX: none */
     uint64_t max_steps;     /**< most backward branches, calls and loop steps of a lane; 0: no limit */
+    uint64_t extents;       /**< hg_launch_extents; behind max_steps since 0.2 */
 } hg_launch;
 
-/** One lane: grid (1,1,1), block (1,1,1). */
+/** The lanes and blocks that the program has, as a launch of NULL: what to start from for a time-out, a limit of steps or shared memory. */
+#define HG_LAUNCH_PROGRAM \
+    { sizeof(hg_launch), {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, HG_EXTENTS_PROGRAM }
+/** One lane, whatever the program says: grid (1,1,1), block (1,1,1). For the program's own lanes start from HG_LAUNCH_PROGRAM. */
 #define HG_LAUNCH_INIT \
-    { sizeof(hg_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0 }
+    { sizeof(hg_launch), {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 0, HG_EXTENTS_GIVEN }
 
-/** Exactly total lanes in blocks of min(max(total, 1), 256): sets grid, block and lanes. More than 2^40 - 1 is refused when it is launched. */
+/** Exactly total lanes in blocks of min(max(total, 1), 256): sets grid, block, lanes and, where its size has them, extents. More than
+ * 2^40 - 1 is refused when it is launched. */
 HG_API void hg_launch_set_linear(hg_launch *launch, uint64_t total);
-/** Blocks of 16 × 16 that cover width × height; surplus lanes start. Sets grid, block and lanes. */
+/** Blocks of 16 × 16 that cover width × height; surplus lanes start. Sets what hg_launch_set_linear sets. */
 HG_API void hg_launch_set_grid_2d(hg_launch *launch, uint32_t width, uint32_t height);
 
-/** One lane. */
+/** HG_LAUNCH_INIT: one lane. */
 static inline hg_launch hg_launch_default(void) {
     hg_launch launch = HG_LAUNCH_INIT;
     return launch;
@@ -56,7 +67,7 @@ static inline hg_launch hg_launch_grid_2d(uint32_t width, uint32_t height) {
     hg_launch_set_grid_2d(&launch, width, height);
     return launch;
 }
-/** Lanes that start. Saturates at UINT64_MAX. */
+/** Lanes that start. Saturates at UINT64_MAX. 0 where the program says how many. */
 HG_API uint64_t hg_launch_total_threads(const hg_launch *launch);
 
 /** Values for a program's parameters, by name, or raw registers for a program without .param lines. Not thread-safe. */

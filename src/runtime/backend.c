@@ -145,13 +145,14 @@ hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **back
     return hg_backend_create_with_config(&config, backend);
 }
 
-/* What the environment asks for; where that is not there, the automatic order, and the CPU last. */
+/* What the environment names, and nothing else. Where it names none, the automatic order; a device number that is not there is then
+ * that of a machine with more devices, and the first one serves. */
 hg_status hg_backend_create_auto(hg_backend **backend) {
-    static const char *const instead[] = {"auto", "cpu"};
     hg_config config;
     HG_TRY(hg_config_from_env(&config));
     hg_status status = hg_backend_create_with_config(&config, backend);
-    if (!hg_backend_known(config.backend)) return status;
+    if (status != HG_ERROR_BACKEND_UNAVAILABLE || !hg_backend_is_automatic(config.backend)) return status;
+    static const char *const instead[] = {"auto", "cpu"};
     for (size_t i = 0; i < HG_COUNT_OF(instead) && status == HG_ERROR_BACKEND_UNAVAILABLE; i++) {
         snprintf(config.backend, sizeof config.backend, "%s", instead[i]);
         config.device_id = 0;

@@ -201,12 +201,14 @@ static hg_status unknown_name(const hg_driver_list *list, const char *name) {
     return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: %s (expected one of: %s)", name, known);
 }
 
+bool hg_backend_is_automatic(const char *name) { return !*name || same_name(name, "auto"); }
+
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index, open_device open, void *user) {
     wish w;
     if (!read_wish(name, &w)) return unknown_name(list, name);
     const hg_driver_word *alias = find_word(list->aliases, list->alias_count, w.name);
     const char *word = alias ? alias->meaning : w.name;
-    bool automatic = !*word || same_name(word, "auto");
+    bool automatic = hg_backend_is_automatic(word);
     if (automatic && w.platform == ANY_PLATFORM) return select_auto(list, index, open, user);
     const hg_driver *driver = find_driver(list, word);
     if (!driver && list->guest && same_name(word, list->guest->name)) driver = list->guest;
@@ -235,14 +237,6 @@ static hg_driver_list all_drivers(const hg_trial_options *trial) {
 hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial, open_device open, void *user) {
     const hg_driver_list all = all_drivers(trial);
     return hg_select_in(&all, name, index, open, user);
-}
-
-bool hg_backend_known(const char *name) {
-    const hg_driver_list all = all_drivers(&(hg_trial_options){.helper = "off", .cache_dir = ""});
-    wish w;
-    if (!read_wish(name, &w)) return false;
-    return !*w.name || same_name(w.name, "auto") || find_driver(&all, w.name) || find_word(all.absent, all.absent_count, w.name) ||
-           find_word(all.aliases, all.alias_count, w.name);
 }
 
 /* ---- listing ---- */

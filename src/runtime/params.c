@@ -6,17 +6,44 @@
 
 /* ---- launches ---- */
 
-static const hg_sized RULES = HG_SIZED(hg_launch, block, "fill it through HG_LAUNCH_INIT");
+static const hg_sized RULES = HG_SIZED(hg_launch, block, "fill it through HG_LAUNCH_PROGRAM or HG_LAUNCH_INIT");
+
+static hg_status unknown_extents(uint64_t extents) {
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_launch.extents is %llu, expected HG_EXTENTS_GIVEN (0) or HG_EXTENTS_PROGRAM (1)",
+                   (unsigned long long)extents);
+}
+
+/* A number that would be ignored is a mistake. */
+static hg_status check_left_out(const hg_launch *launch) {
+    static const char *const names[] = {"grid[0]", "grid[1]", "grid[2]", "block[0]", "block[1]", "block[2]", "lanes"};
+    const uint64_t given[] = {launch->grid[0],  launch->grid[1],  launch->grid[2], launch->block[0],
+                              launch->block[1], launch->block[2], launch->lanes};
+    for (size_t i = 0; i < HG_COUNT_OF(given); i++)
+        if (given[i])
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                           "hg_launch.%s is %llu, expected 0, because the program says how many lanes there are "
+                           "(HG_LAUNCH_PROGRAM; start from HG_LAUNCH_INIT or hg_launch_set_linear to say it here)",
+                           names[i], (unsigned long long)given[i]);
+    return HG_OK;
+}
 
 hg_status hg_launch_take(const hg_launch *given, hg_launch *own) {
     *own = (hg_launch)HG_LAUNCH_INIT;
-    return hg_sized_take(&RULES, given, own);
+    HG_TRY(hg_sized_take(&RULES, given, own));
+    if (own->extents == HG_EXTENTS_GIVEN) return HG_OK;
+    return own->extents == HG_EXTENTS_PROGRAM ? check_left_out(own) : unknown_extents(own->extents);
+}
+
+/* Whether the caller's structure has the field `extents`; one of an older header ends before it. */
+static bool has_extents(const hg_launch *launch) {
+    return launch->size >= HG_SIZE_THROUGH(hg_launch, extents) && launch->size <= HG_SIZED_MOST;
 }
 
 static void set_extents(hg_launch *launch, const uint32_t grid[3], const uint32_t block[3], uint64_t lanes) {
     memcpy(launch->grid, grid, sizeof launch->grid);
     memcpy(launch->block, block, sizeof launch->block);
     launch->lanes = lanes;
+    if (has_extents(launch)) launch->extents = HG_EXTENTS_GIVEN;
 }
 
 void hg_launch_set_linear(hg_launch *launch, uint64_t total) {
@@ -546,7 +573,7 @@ static hg_status resolve_launch(hg_binding *binding, const hg_launch *launch) {
     const hg_program *p = binding->executable->program;
     hg_resolved *r = &binding->launch;
     uint64_t lanes;
-    if (launch) {
+    if (launch && launch->extents == HG_EXTENTS_GIVEN) {
         memcpy(r->grid, launch->grid, sizeof r->grid);
         memcpy(r->block, launch->block, sizeof r->block);
         r->lanes = saturating_product(r->grid, r->block) == UINT64_MAX ? UINT64_MAX : hg_launch_total_threads(launch);

@@ -253,8 +253,8 @@ typedef struct hg_driver_list {
 } hg_driver_list;
 /* A driver that is not in the table, which whoever links the library brings: tests. Before any backend is created; opened by its name alone. */
 void hg_select_guest(const hg_driver *driver);
-/* Whether a name is a word that hg_select knows, with or without a device behind it. */
-bool hg_backend_known(const char *name);
+/* Whether a name means whichever device comes first: "auto", or none. */
+bool hg_backend_is_automatic(const char *name);
 hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
                        hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
 

@@ -57,19 +57,21 @@ static void swallow_next(hg_span *p) {
     hg_free(next);
 }
 
-static void release(hg_span *p) {
+static void release(hg_suballocator *s, hg_span *p) {
     hg_chunk *c = p->chunk;
     c->used -= p->size;
+    hg_budget_idle(s->budget, p->size);
     list_free(p);
     if (p->after && !p->after->taken) swallow_next(p);
     if (p->before && !p->before->taken) swallow_next(p->before);
 }
 
 /* Takes the first `size` bytes of a free piece; rest becomes the piece behind, and is NULL when it fits exactly. */
-static void take(hg_span *p, uint64_t size, hg_span *rest) {
+static void take(hg_suballocator *s, hg_span *p, uint64_t size, hg_span *rest) {
     unlist_free(p);
     p->taken = true;
     p->chunk->used += size;
+    hg_budget_busy(s->budget, size);
     if (!rest) return;
     *rest = (hg_span){.chunk = p->chunk, .offset = p->offset + size, .size = p->size - size, .before = p, .after = p->after};
     if (rest->after) rest->after->before = rest;
@@ -83,6 +85,7 @@ static void take(hg_span *p, uint64_t size, hg_span *rest) {
 static void free_chunk(hg_suballocator *s, hg_chunk *c) {
     hg_driver_note_gone();
     s->driver->arena_free(s->device, c->arena);
+    hg_budget_busy(s->budget, c->size - c->used);
     hg_budget_release(s->budget, c->size);
     hg_free(c->first);
     hg_free(c);
@@ -106,6 +109,7 @@ static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
         return status;
     }
     c->size = s->caps->arena_bytes;
+    hg_budget_idle(s->budget, c->size);
     *all = (hg_span){.chunk = c, .size = c->size};
     c->first = all;
     list_free(all);
@@ -173,22 +177,22 @@ static hg_span *find(const hg_suballocator *s, uint64_t size) {
     return NULL;
 }
 
-/* A piece of a chunk, zeroed. The lock is held. */
-static hg_status divide(hg_suballocator *s, uint64_t size, hg_span **span) {
+/* A piece of a chunk, zeroed; of a new one, where it may grow. The lock is held. */
+static hg_status divide(hg_suballocator *s, uint64_t size, bool grow, hg_span **span) {
     hg_span *p = find(s, size), *rest = NULL;
     if (!p) {
         hg_chunk *c = NULL;
-        if (s->chunks && !can_zero(s)) return HG_ERROR_ALLOCATION_FAILED; /* small arenas instead of many large ones */
+        if (!grow || (s->chunks && !can_zero(s))) return HG_ERROR_ALLOCATION_FAILED; /* small arenas instead of many large ones */
         HG_TRY(add_chunk(s, &c));
         p = c->first;
     }
     if (p->size > size && !(rest = hg_calloc(1, sizeof *rest))) return hg_fail_memory();
-    take(p, size, rest);
+    take(s, p, size, rest);
     hg_status status = zero_again(s, p);
     if (status == HG_OK)
         *span = p;
     else
-        release(p);
+        release(s, p);
     return status;
 }
 
@@ -211,29 +215,37 @@ static hg_status own_arena(hg_suballocator *s, uint64_t size, hg_piece *place) {
     return HG_OK;
 }
 
+static hg_status piece_of_chunk(hg_suballocator *s, uint64_t size, bool grow, hg_piece *place) {
+    uint64_t rounded = size ? (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : HG_PIECE_ALIGN;
+    hg_span *span = NULL;
+    hg_mutex_lock(&s->lock);
+    hg_status status = divide(s, rounded, grow, &span);
+    hg_mutex_unlock(&s->lock);
+    HG_TRY(status);
+    *place = (hg_piece){.range = {span->chunk->arena, span->offset, size}, .arena_bytes = span->chunk->size, .span = span};
+    return HG_OK;
+}
+
 hg_status hg_piece_alloc(hg_suballocator *s, uint64_t size, hg_piece *place) {
     uint64_t most = s->caps->max_arena_bytes, each = s->caps->arena_bytes;
     memset(place, 0, sizeof *place);
     if (most && size > most)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the device's largest allocation is %llu",
                        (unsigned long long)size, (unsigned long long)most);
-    if (size > each / 2 || each < HG_PIECE_ALIGN) return own_arena(s, size, place);
-    uint64_t rounded = size ? (size + HG_PIECE_ALIGN - 1) / HG_PIECE_ALIGN * HG_PIECE_ALIGN : HG_PIECE_ALIGN;
-    hg_span *span = NULL;
-    hg_mutex_lock(&s->lock);
-    hg_status status = divide(s, rounded, &span);
-    hg_mutex_unlock(&s->lock);
-    if (status == HG_ERROR_ALLOCATION_FAILED) return own_arena(s, size, place); /* no room for a whole arena: perhaps for this */
-    HG_TRY(status);
-    *place = (hg_piece){.range = {span->chunk->arena, span->offset, size}, .arena_bytes = span->chunk->size, .span = span};
-    return HG_OK;
+    bool large = size > each / 2 || each < HG_PIECE_ALIGN;
+    /* Where there is no room for an arena of its own, perhaps in one that is there; where there is none for a whole arena, perhaps for this. */
+    if (large && size <= each && !hg_budget_fits(s->budget, charge_for(size)) && piece_of_chunk(s, size, false, place) == HG_OK)
+        return HG_OK;
+    if (large) return own_arena(s, size, place);
+    hg_status status = piece_of_chunk(s, size, true, place);
+    return status == HG_ERROR_ALLOCATION_FAILED ? own_arena(s, size, place) : status;
 }
 
 void hg_piece_free(hg_suballocator *s, hg_piece *place) {
     if (place->span) {
         hg_mutex_lock(&s->lock);
         hg_chunk *c = place->span->chunk;
-        release(place->span);
+        release(s, place->span);
         if (c->used == 0) drop_empty(s, false);
         hg_mutex_unlock(&s->lock);
     } else if (place->range.arena) {

@@ -15,6 +15,18 @@ static void test_budget(void) {
     hg_budget_release(&b, 60);
     CHECK(hg_budget_fits(&b, 60) && !hg_budget_fits(&b, 61) && !hg_budget_fits(&b, UINT64_MAX));
     CHECK(!hg_budget_take(&b, UINT64_MAX) && hg_budget_take(&b, 60) && hg_budget_used(&b) == 100);
+    hg_budget_idle(&b, 70); /* 30 of 100 charged are somebody's */
+    CHECK(hg_budget_charge(&b, 75) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK_TEXT(hg_last_error()->message, "75 bytes asked for, 30 are in use, the limit is 100 (max_memory)");
+    CHECK(hg_budget_charge(&b, 70) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK_TEXT(hg_last_error()->message,
+               "70 bytes asked for, 30 are in use, the limit is 100 (max_memory); the rest is free in pieces, none "
+               "of them large enough");
+    hg_budget_busy(&b, 70);
+    CHECK(hg_budget_charge(&b, 70) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK_TEXT(hg_last_error()->message, "70 bytes asked for, 100 are in use, the limit is 100 (max_memory)");
+    hg_budget_idle(NULL, 1);
+    hg_budget_busy(NULL, 1);
     hg_budget none = {.limit = UINT64_MAX};
     CHECK(hg_budget_take(&none, UINT64_MAX) && !hg_budget_take(&none, 1));
     CHECK(hg_budget_charge(NULL, UINT64_MAX) == HG_OK && hg_budget_fits(NULL, UINT64_MAX) && hg_budget_used(NULL) == 0);

@@ -303,7 +303,7 @@ int main(void) {
 
     hg_config config = hg_config_default();
     memcpy(config.backend, "null", 5);
-    const hg_launch launch = {sizeof launch, {2, 1, 1}, {3, 1, 1}, 0, 5, 0, 0};
+    const hg_launch launch = {sizeof launch, {2, 1, 1}, {3, 1, 1}, 0, 5, 0, 0, 0};
     const hg_command command = {.size = sizeof command, .kind = HG_COMMAND_LAUNCH, .binding = binding};
     const hg_circuit_options options = {.size = sizeof options, .name = "named"};
     const hg_circuit_launch elements = {sizeof elements, 2, 0};

@@ -214,21 +214,40 @@ static void test_absent(void) {
     }
 }
 
-/* What the environment asks for and is not there does not keep hg_backend_create_auto from finding a device. */
-static void test_auto_never_fails(void) {
+/* What the environment names and is not there is an error with the reason, not another device without a word. */
+static void test_named_or_none(void) {
     static const struct {
         const char *backend, *device;
-    } cases[] = {{"cuda", ""},  {"wgpu", "7"}, {"cpu", "1"}, {"vulkan", "4000000000"}, {"opencl", "4000000000"},
-                 {"auto", "3"}, {"null", "2"}};
-    hg_backend *b;
+    } cases[] = {{"wgpu", "7"},          {"webgpu", ""}, {"tpu", "0"}, {"cpu", "1"}, {"vulkan", "4000000000"}, {"opencl", "4000000000"},
+                 {"cuda", "4000000000"}, {"null", "2"}};
+    hg_backend *b, *same;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         b = NULL;
         setenv("HOLOGRAM_BACKEND", cases[i].backend, 1);
         setenv("HOLOGRAM_DEVICE_ID", cases[i].device, 1);
-        CHECK_OK(hg_backend_create_auto(&b));
-        CHECK(b && strcmp(hg_backend_name(b), "null") != 0);
-        hg_backend_destroy(b);
+        CHECK_STATUS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE);
+        CHECK(!b && hg_last_error()->message[0]);
     }
+    clear();
+    setenv("HOLOGRAM_BACKEND", "cuda", 1); /* there or not: as by name */
+    hg_status status = hg_backend_create("cuda", 0, &same);
+    CHECK_STATUS(hg_backend_create_auto(&b), status);
+    if (status == HG_OK) hg_backend_destroy(b), hg_backend_destroy(same);
+    clear();
+}
+
+/* Where the environment names no backend there is always a device. */
+static void test_auto_never_fails(void) {
+    static const char *const words[] = {"", "auto", "AUTO"}, *const devices[] = {"", "0", "3", "4000000000"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (size_t k = 0; k < sizeof devices / sizeof *devices; k++) {
+            hg_backend *b = NULL;
+            setenv("HOLOGRAM_BACKEND", words[i], 1);
+            setenv("HOLOGRAM_DEVICE_ID", devices[k], 1);
+            CHECK_OK(hg_backend_create_auto(&b));
+            CHECK(b && strcmp(hg_backend_name(b), "null") != 0);
+            hg_backend_destroy(b);
+        }
     clear();
 }
 
@@ -314,6 +333,7 @@ int main(void) {
     test_malformed();
     test_choice();
     test_absent();
+    test_named_or_none();
     test_auto_never_fails();
     test_cache_path();
     test_pretend();
