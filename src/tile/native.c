@@ -45,6 +45,23 @@ bool tile_native_fits(const tile_run_state *state, const tile_native *native) {
     return !native->blocks || (state->dims[0] >= native->lanes / 2 && state->block_lanes <= MOST_OF_BLOCK);
 }
 
+/* Of an access, in the words of accesses; of anything else its own message. */
+static void describe(tile_fault *fault, const hgv_site *site, const uint64_t *values) {
+    if (site->message || !site->size) {
+        kir_fault_text(fault->message, sizeof fault->message, site->code, site->message, values);
+        return;
+    }
+    switch (site->code) {
+    case KIR_FAULT_BOUNDS: {
+        hg_i128 offset = (hg_i128)((hg_u128)values[1] << 64 | values[0]);
+        tile_fault_bounds(fault, site->pool, offset, site->size, site->limit);
+        break;
+    }
+    case KIR_FAULT_HANDLE: kir_fault_text_handle(fault->message, sizeof fault->message, site->pool, site->handle); break;
+    default: fault->offset = values[0]; kir_fault_text_align(fault->message, sizeof fault->message, values[0]);
+    }
+}
+
 static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
     tile_frame *f = launch->user;
     launch->faulted = true;
@@ -54,19 +71,7 @@ static void fault_of_lane(hgv_launch *launch, const hgv_site *site, uint64_t lan
     fault->code = site->code;
     fault->operand = site->operand;
     fault->inst = site->inst;
-    switch (site->code) {
-    case KIR_FAULT_BOUNDS: {
-        hg_i128 offset = (hg_i128)((hg_u128)values[1] << 64 | values[0]);
-        tile_fault_bounds(fault, site->pool, offset, site->size, site->limit);
-        break;
-    }
-    case KIR_FAULT_HANDLE: kir_fault_text_handle(fault->message, sizeof fault->message, site->pool, site->handle); break;
-    case KIR_FAULT_ALIGN:
-        fault->offset = values[0];
-        kir_fault_text_align(fault->message, sizeof fault->message, values[0]);
-        break;
-    default: kir_fault_text(fault->message, sizeof fault->message, site->code, site->message, values);
-    }
+    describe(fault, site, values);
 }
 
 static bool go_on(hgv_launch *launch) {

@@ -8,9 +8,11 @@ Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
 """
 import ctypes
 import hashlib
+import json
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -239,6 +241,63 @@ def library_and_example():
         check(status == 0 and out.split() == digests, f"digests, {threads} threads: {err}")
 
 
+FAULT_HEAD = """.param x buffer u32 in [n]
+.param y buffer u32 inout [n]
+.param n u64
+.lanes n
+.reg a, v u32
+.reg c, e u64
+.reg d, g u8
+.reg i i128
+    ldg a, [x[global]]
+    mov v, a
+    cvt.u64.u32 c, a
+    cvt.u8.u32 d, a
+"""
+# Directives and instructions; the last lane but one has 200 in all registers, the others 1.
+FAULTS = [("", "ldg v, [x + c*4]"), ("", "stg [y + c*4 - 4], v"), ("", "ldg v, [x - 2]"), ("", "atom.add.u32 v, [y + c*4], a"),
+          (".private 64", "ldp.u32 v, [private + a*4]"), (".private 64", "stp.u32 [private + a*4 + 4], v"), (".private 64", "ldp.u32 v, [private + 64]"),
+          (".private 1024", "ldp.u32 v, [private + a*4 + 1]"), (".shared 64", "lds.u32 v, [shared + a*4]"), (".shared 64", "sts.u32 [shared + a*4], v"),
+          ("", "sub a, a, 200\n    div v, v, a"), ("", "mult.inverse a, a, 64"), ("", "mirror g, d"), ("", "nbr.count a, d"), ("", "nbr.get g, d, 9"),
+          ("", "bound.map c, d, v, v"), ("", "bound.map c, 5, v, 3"), ("", "unity.test p0, d"), ("", "orbit.representative a, a, 96")]
+
+
+def faults():
+    """Code, words, lane, operand and instruction of a fault are those of `hologram run`; and a turn whose lanes have all faulted ends."""
+    n, files, expected = 150, [], []
+    values = [1] * n
+    values[-2] = 200
+    x = struct.pack(f"<{n}I", *values)
+    with open("x.bin", "wb") as file:
+        file.write(x)
+    for number, (directive, body) in enumerate(FAULTS):
+        shared = ".block 50\n" if "shared" in directive else ""
+        text = f".atlas 1\n.program case_{number}\n{directive}\n{shared}{FAULT_HEAD}    {body}\n    stg [y[global]], v\n"
+        files.append(write(f"case_{number}.atlas", text))
+        _, out, _ = run(COMMAND, "run", files[-1], "--in", "x=raw:x.bin", "--set", f"n={n}", "--json", env={"HOLOGRAM_JIT": "off"})
+        expected.append((json.loads(out)["diagnostics"] or [{"code": None, "message": out}])[0])
+        check(str(expected[-1]["code"]).startswith("F"), f"{body}: no fault: {expected[-1]}")
+    write("spin.atlas", ".atlas 1\n.program spin\n.param w buffer u8 in\n.param y buffer u32 inout [n]\n.param n u64\n.param m u64\n.lanes n\n"
+          ".reg k u64\n.reg b u8\n.reg a u32\n    mov a, 0\n    mov k, 0\nagain:\n    ldg.u8 b, [w + global]\n    add k, k, 1\n    add a, a, 3\n"
+          "    bra.ltu k, m, @again\n    stg [y[global]], a\n")
+    if not built(*files, "spin.atlas", name="faulty"):
+        return
+    library = compiled("faulty", COMPILERS[0], "-O1")
+    for level in levels(library, "faulty") if library else []:
+        library.faulty_use_level(level.encode())
+        for number, (_, body) in enumerate(FAULTS):
+            code, fault = call(library, f"faulty_case_{number}", None, bytearray(x), bytearray(4 * n), U64(n))
+            found = {"code": f"F{code:02}", "message": "Execution failed: " + fault.message.decode(), "lane": fault.lane, "operand": fault.operand,
+                     "instruction": fault.instruction}
+            good = all(expected[number][key] == value for key, value in found.items())
+            check(good, f"{body}, {level}: {found}, expected {expected[number]}")
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(call(library, "faulty_spin", None, bytearray(0), bytearray(4 * 257), U64(257), U64(2**60))[0])
+        check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3, f"{level}: a loop whose lanes have all faulted goes on")
+
+
 def names():
     """Parameters under names that C, a header or another parameter has already."""
     taken = ["int", "NULL", "uint64_t", "y", "y_bytes", "y_bytes_", "launch", "main", "NAN", "INT_MAX", "fault", "errno",
@@ -317,6 +376,7 @@ def main():
         mistakes()
         lane_programs(rng)
         contraction()
+        faults()
         several_kernels(rng, long)
         library_and_example()
         if long:
