@@ -67,7 +67,7 @@ struct hgv_launch {
     void (*wide)(hgv_launch *launch, uint32_t op, uint64_t *d, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint32_t limbs,
                  uint32_t lanes, uint64_t run);
     const void *wide_table;
-    /* Memory for the time of a block, a multiple of 64; what was given before is lost. NULL: there is none, and `stopped` is set. */
+    /* Memory for the time of a block, in kernels without blocks of a call of the kernel, a multiple of 64; what was given before is lost. NULL: there is none, and `stopped` is set. */
     void *(*memory)(hgv_launch *launch, uint64_t bytes);
 };
 

@@ -49,6 +49,7 @@ void jit_scatter(jit_printer *p, LLVMValueRef value, uint32_t bytes, LLVMValueRe
 
 /* ---- private arrays: rows of all lanes' elements ---- */
 
+/* In the launch's memory (jit_place_own), or on the stack. */
 void jit_array_memory(jit_printer *p, const vec_var *v) {
     if (v->type == KIR_BOOL) p->unsupported = "a private array of truth values";
     LLVMTypeRef row = jit_var_type(p, v);

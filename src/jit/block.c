@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { ON_STACK = 65536 }; /* bytes: more is asked of the launch */
-
 bool jit_in_block(const jit_printer *p) { return p->k->blocks && p->turn; }
 
 /* ---- what turns keep ---- */
@@ -186,26 +184,32 @@ LLVMValueRef jit_block_id(jit_printer *p, bool of_grid, uint32_t axis) {
     return axis == 0 ? LLVMBuildTrunc(p->b, p->at.x, p->t.i32, "") : axis == 1 ? p->at.y : p->at.z;
 }
 
-/* On the stack where there is little of it, else the launch's. */
+/* The place of what turns keep, of so many bytes: on the stack for few turns, else in memory of the launch, and there behind what functions need
+ * for themselves. */
 static LLVMValueRef record_memory(jit_printer *p) {
-    uint64_t few = p->kept_bytes < ON_STACK ? ON_STACK / p->kept_bytes : 1;
-    LLVMTypeRef types[2] = {p->t.ptr, p->t.i64}, type = LLVMFunctionType(p->t.ptr, types, 2, false);
-    LLVMValueRef stack = jit_stack(p, p->kept_type, few), bytes = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->kept_bytes), "");
-    LLVMSetAlignment(stack, p->bytes);
+    uint64_t few = p->own_in_memory ? 0 : jit_left_on_stack(p) / p->kept_bytes, own = p->own_in_memory ? p->own_bytes : 0;
+    LLVMValueRef bytes = LLVMBuildMul(p->b, p->turns, jit_u64(p, p->kept_bytes), ""), stack = NULL;
+    if (few) {
+        stack = jit_stack(p, p->kept_type, few);
+        LLVMSetAlignment(stack, p->bytes);
+    }
     LLVMBasicBlockRef before = LLVMGetInsertBlock(p->b), ask = jit_block(p, "memory"), next = jit_block(p, "kept");
     LLVMBasicBlockRef good = jit_block(p, "start");
-    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->turns, jit_u64(p, few), ""), next, ask);
+    if (few)
+        LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntULE, p->turns, jit_u64(p, few), ""), next, ask);
+    else
+        LLVMBuildBr(p->b, ask);
     LLVMPositionBuilderAtEnd(p->b, ask);
-    LLVMValueRef f = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, memory)), ""),
-                 args[2] = {p->launch, bytes};
-    LLVMValueRef given = LLVMBuildCall2(p->b, type, f, args, 2, "");
+    LLVMValueRef given = jit_ask_memory(p, LLVMBuildAdd(p->b, bytes, jit_u64(p, own), ""));
     LLVMBuildBr(p->b, next);
     LLVMPositionBuilderAtEnd(p->b, next);
     LLVMValueRef made = LLVMBuildPhi(p->b, p->t.ptr, "");
-    LLVMAddIncoming(made, &stack, &before, 1);
+    if (few) LLVMAddIncoming(made, &stack, &before, 1);
     LLVMAddIncoming(made, &given, &ask, 1);
     LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, made, LLVMConstNull(p->t.ptr), ""), p->end, good);
     LLVMPositionBuilderAtEnd(p->b, good);
+    p->own = made;
+    if (own) made = jit_field(p, made, own);
     if (p->shared_type || vec_reads_unset(p->f)) LLVMBuildMemSet(p->b, made, LLVMConstNull(p->t.i8), bytes, 1);
     return made;
 }
@@ -242,6 +246,7 @@ void jit_open_block(jit_printer *p) {
     start_intact(p);
     p->turns = jit_call_helper(p, "hgv_turns", args, 3);
     p->all_kept = record_memory(p);
+    jit_place_own(p);
     p->first = p->begin;
     p->kept = p->all_kept;
     p->shared = LLVMConstNull(p->t.ptr);

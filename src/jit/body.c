@@ -213,6 +213,7 @@ static void call(jit_printer *p, const vec_value *v) {
     LLVMValueRef args[32], ended = NULL;
     unsigned count = 0;
     args[count++] = p->launch;
+    if (p->own_in_memory) args[count++] = p->own;
     if (f->masked) {
         ended = jit_stack(p, p->t.i64, 1);
         args[count++] = p->shared;
@@ -249,8 +250,8 @@ static void give_back(jit_printer *p, const vec_value *v) {
 
 /* ---- control ---- */
 
-/* Of a function, behind the launch and what masked ones get. */
-static unsigned first_param(const vec_function *f) { return f->masked ? 5 : 1; }
+/* Behind the launch, memory, and what masked functions get. */
+static unsigned first_param(const jit_printer *p) { return 1u + p->own_in_memory + (p->f->masked ? 4u : 0u); }
 
 static void print_region(jit_printer *p, const vec_region *root);
 
@@ -297,7 +298,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_FIRST: jit_define(p, v, p->first); break;
     case VEC_COORDINATE: coordinate(p, v); break;
     case VEC_RAMP: ramp(p, v); break;
-    case VEC_PARAM: jit_define(p, v, LLVMGetParam(p->fn, first_param(p->f) + p->f->array_count + (unsigned)v->u.imm)); break;
+    case VEC_PARAM: jit_define(p, v, LLVMGetParam(p->fn, first_param(p) + p->f->array_count + (unsigned)v->u.imm)); break;
     case VEC_GET: get(p, v); break;
     case VEC_SET: set(p, v); break;
     case VEC_ARRAY_GET:
@@ -369,12 +370,16 @@ void jit_function_attributes(const jit_printer *p, LLVMValueRef f) {
     attribute(p, f, "target-cpu", p->cpu);
     attribute(p, f, "prefer-vector-width", width);
     attribute(p, f, "min-legal-vector-width", width);
+    attribute(p, f, "probe-stack", "inline-asm");
+    attribute(p, f, "warn-stack-size", "0"); /* LLVM says how large each frame is: frame.c */
 }
 
 void jit_declare_function(jit_printer *p, const vec_function *f) {
     LLVMTypeRef types[32], result = f->result == KIR_VOID ? p->t.none : passed(p, f->result, f->result_each);
     unsigned count = 0;
+    char name[16];
     types[count++] = p->t.ptr;
+    if (p->own_in_memory) types[count++] = p->t.ptr;
     if (f->masked) {
         types[count++] = p->t.ptr;
         types[count++] = p->t.i64;
@@ -383,8 +388,9 @@ void jit_declare_function(jit_printer *p, const vec_function *f) {
     }
     for (uint8_t n = 0; n < f->array_count; n++) types[count++] = p->t.ptr;
     for (uint8_t n = 0; n < f->param_count; n++) types[count++] = passed(p, f->param_types[n], f->param_each[n]);
+    jit_name_function(f->id, name);
     p->function_types[f->id] = LLVMFunctionType(result, types, count, false);
-    p->functions[f->id] = LLVMAddFunction(p->module, "function", p->function_types[f->id]);
+    p->functions[f->id] = LLVMAddFunction(p->module, name, p->function_types[f->id]);
     LLVMSetLinkage(p->functions[f->id], LLVMInternalLinkage);
     LLVMSetFunctionCallConv(p->functions[f->id], FAST_CALL);
     jit_function_attributes(p, p->functions[f->id]);
@@ -487,6 +493,7 @@ void jit_print_function(jit_printer *p, vec_function *f) {
         return;
     }
     p->launch = LLVMGetParam(p->fn, 0);
+    if (p->own_in_memory) p->own = LLVMGetParam(p->fn, next++);
     p->shared = LLVMConstNull(p->t.ptr);
     p->first = jit_u64(p, 0);
     jit_set_run(p, jit_all(p));
@@ -502,6 +509,7 @@ void jit_print_function(jit_printer *p, vec_function *f) {
     if (f->limbs_op != KIR_OP_COUNT) {
         call_ready(p, f);
     } else {
+        jit_place_own(p);
         jit_start_vars(p);
         jit_print_body(p);
     }

@@ -1,7 +1,8 @@
 /* The entry of the module: LLVM's side of a compile, from a module of IR to the bytes of an object.
  *
- * Each compile has its own LLVM context, so several threads compile at once. LLVM's options, signal handlers and default diagnostics, which belong
- * to the process, are left alone. Where LLVM gives up (it would end the process), the compile fails and the module compiles no more.
+ * Each compile has its own LLVM context and its own thread, so several compile at once. LLVM's options, signal handlers and default diagnostics, which
+ * belong to the process, are left alone. Where LLVM gives up (it has no memory, or would end the process), the compile fails with the reason and the module
+ * compiles no more.
  * Must not know: operations of the vector form. */
 #include "jit/jit_internal.h"
 
@@ -11,22 +12,32 @@
 #include <llvm-c/TargetMachine.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- when LLVM gives up ---- */
 
-static _Thread_local jmp_buf *give_up;
-static _Thread_local char *give_up_reason;
-static atomic_bool broken;
+/* Of a compile: where it goes on when LLVM cannot. Kept by thread in a key, not in a thread's own variables: the C library ends a process that has no
+ * memory for those of a module. */
+typedef struct way_out {
+    jmp_buf here;
+    char *reason;
+} way_out;
 
-static void on_fatal_error(const char *text) {
+static pthread_key_t way_out_key;
+static atomic_bool key_made, broken;
+
+void jit_give_up(const char *why) {
+    way_out *way = key_made ? pthread_getspecific(way_out_key) : NULL;
+    if (!way) return;
     broken = true;
-    if (!give_up) return; /* LLVM ends the process */
-    snprintf(give_up_reason, 256, "LLVM: %s", text);
-    longjmp(*give_up, 1);
+    snprintf(way->reason, 256, "LLVM: %s", why);
+    longjmp(way->here, 1);
 }
+
+static void on_fatal_error(const char *text) { jit_give_up(text); }
 
 static void start_llvm(void) {
     LLVMInstallFatalErrorHandler(on_fatal_error);
@@ -99,14 +110,18 @@ typedef struct compile_state {
     bool diagnosed;
 } compile_state;
 
-/* Remarks and warnings say nothing about the code. */
+/* Of what is no error only the sizes of frames are read. */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     compile_state *s = user;
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    LLVMDiagnosticSeverity severity = LLVMGetDiagInfoSeverity(info);
     char *text = LLVMGetDiagInfoDescription(info);
-    snprintf(s->reason, 256, "LLVM: %s", text);
+    if (severity == LLVMDSError) {
+        snprintf(s->reason, 256, "LLVM: %s", text);
+        s->diagnosed = true;
+    } else if (severity == LLVMDSWarning) {
+        (void)jit_frame_of(&s->printer, text);
+    }
     LLVMDisposeMessage(text);
-    s->diagnosed = true;
 }
 
 static void drop_unused(LLVMModuleRef module) {
@@ -158,12 +173,13 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     p->tables = hg_calloc((size_t)tables + 1, sizeof *p->tables);
     p->functions = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->functions);
     p->function_types = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->function_types);
+    p->frame_bytes = hg_calloc((size_t)kernel->function_count + 1, sizeof *p->frame_bytes);
     LLVMTypeRef zeros = LLVMArrayType2(p->t.i64, ZEROS_BYTES / 8);
     p->zeros = LLVMAddGlobal(p->module, zeros, "zeros");
     LLVMSetInitializer(p->zeros, LLVMConstNull(zeros));
     LLVMSetGlobalConstant(p->zeros, true);
     LLVMSetLinkage(p->zeros, LLVMInternalLinkage);
-    return p->tables && p->functions && p->function_types;
+    return p->tables && p->functions && p->function_types && p->frame_bytes;
 }
 
 static hg_status print_and_emit(compile_state *s) {
@@ -204,18 +220,33 @@ static void stop(compile_state *s) {
     hg_free(p->tables);
     hg_free(p->functions);
     hg_free(p->function_types);
+    hg_free(p->frame_bytes);
+    hg_free(p->own_at);
 }
 
-static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size) {
+/* Refuses code that would take more of the stack than it may. */
+static hg_status measure_frame(compile_state *s, hg_jit_object *object) {
+    uint64_t *room = s->printer.own_at, deepest = jit_deepest_frame(&s->printer, room); /* of no use any more */
+    if (deepest > HG_JIT_MOST_FRAME) {
+        snprintf(s->reason, 256, "its code would take %llu bytes of the stack, and may take at most %d", (unsigned long long)deepest,
+                 (int)HG_JIT_MOST_FRAME);
+        return HG_ERROR_ISA;
+    }
+    object->frame = (uint32_t)deepest;
+    return HG_OK;
+}
+
+static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object) {
     s->machine = take_machine(options);
     if (!s->machine) s->machine = make_machine(options, s->reason);
     if (!s->machine) return HG_ERROR_INTERNAL;
     if (!start_printer(s, kernel, options)) return HG_ERROR_OUT_OF_MEMORY;
     HG_TRY(print_and_emit(s));
-    *size = LLVMGetBufferSize(s->object);
-    *object = hg_alloc(*size);
-    if (!*object) return HG_ERROR_OUT_OF_MEMORY;
-    memcpy(*object, LLVMGetBufferStart(s->object), *size);
+    HG_TRY(measure_frame(s, object));
+    object->size = LLVMGetBufferSize(s->object);
+    object->bytes = hg_alloc((size_t)object->size);
+    if (!object->bytes) return HG_ERROR_OUT_OF_MEMORY;
+    memcpy(object->bytes, LLVMGetBufferStart(s->object), (size_t)object->size);
     return HG_OK;
 }
 
@@ -229,33 +260,102 @@ static uint64_t operations_of(const vec_kernel *kernel) {
     return count;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    compile_state s = {.reason = reason};
-    jmp_buf here;
+/* ---- the boundary ---- */
+
+/* A compile, on a thread with a stack of its own: the caller's may be small. */
+typedef struct compile_job {
+    vec_kernel *kernel;
+    const hg_jit_options *options;
+    hg_jit_object *object;
+    char *reason;
+    compile_state state;
+    way_out way;
+    hg_status status;
+} compile_job;
+
+enum { STACK_BYTES = 16 << 20 };
+
+/* What LLVM makes once in a process, it makes in the first compile, at places of its own where other threads would wait for ever if it gave up
+ * there. So the first compile that succeeds runs alone. */
+static struct {
+    pthread_mutex_t alone;
+    bool started;
+    atomic_bool over;
+} first = {.alone = PTHREAD_MUTEX_INITIALIZER};
+
+static void compile_within(compile_job *job) {
+    if (broken) {
+        snprintf(job->reason, 256, "LLVM has given up before");
+        job->status = HG_ERROR_INTERNAL;
+        return;
+    }
+    if (setjmp(job->way.here) != 0) { /* what LLVM holds is left alone: nobody knows in what state it is */
+        job->status = HG_ERROR_INTERNAL;
+        return;
+    }
+    if (pthread_setspecific(way_out_key, &job->way) != 0) {
+        job->status = HG_ERROR_OUT_OF_MEMORY;
+        return;
+    }
+    if (!first.started) start_llvm();
+    first.started = true;
+    job->status = run(&job->state, job->kernel, job->options, job->object);
+    stop(&job->state);
+}
+
+static void *compile_there(void *user) {
+    compile_job *job = user;
+    bool alone = !first.over;
+    if (alone) pthread_mutex_lock(&first.alone);
+    compile_within(job);
+    (void)pthread_setspecific(way_out_key, NULL);
+    if (job->status == HG_OK) first.over = true;
+    if (alone) pthread_mutex_unlock(&first.alone);
+    return NULL;
+}
+
+static bool run_there(compile_job *job) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before; /* the host's signals are for the host's threads */
+    if (pthread_attr_init(&attributes) != 0) return false;
+    sigfillset(&all);
+    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+    if (started) {
+        started = pthread_create(&thread, &attributes, compile_there, job) == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
+    return started && pthread_join(thread, NULL) == 0;
+}
+
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
+    *object = (hg_jit_object){0};
     reason[0] = 0;
-    if (pthread_once(&once, start_llvm) != 0 || broken) return snprintf(reason, 256, "LLVM has given up before"), HG_ERROR_INTERNAL;
     if (kernel->lanes > 64 || kernel->lanes * 8 < options->bytes)
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
     if (operations_of(kernel) > MOST_OPERATIONS)
         return snprintf(reason, 256, "the native compiler takes no kernels of more than %d operations", (int)MOST_OPERATIONS), HG_ERROR_ISA;
-    give_up = &here;
-    give_up_reason = reason;
-    if (setjmp(here) != 0) { /* what LLVM holds is left alone: nobody knows in what state it is */
-        give_up = NULL;
-        return HG_ERROR_INTERNAL;
-    }
-    hg_status status = run(&s, kernel, options, object, size);
-    give_up = NULL;
+    compile_job *job = hg_calloc(1, sizeof *job);
+    if (!job) return snprintf(reason, 256, "out of memory"), HG_ERROR_OUT_OF_MEMORY;
+    *job = (compile_job){.kernel = kernel, .options = options, .object = object, .reason = reason, .state = {.reason = reason}};
+    job->way.reason = reason;
+    job->status = HG_ERROR_INTERNAL;
+    if (!run_there(job)) snprintf(reason, 256, "the system has no thread for it");
+    hg_status status = job->status;
     if (status == HG_ERROR_OUT_OF_MEMORY) snprintf(reason, 256, "out of memory");
-    stop(&s);
+    hg_free(job);
     return status;
 }
 
-static void release(uint8_t *object) { hg_free(object); }
+static void release(uint8_t *bytes) { hg_free(bytes); }
+
+static void make_key(void) { key_made = pthread_key_create(&way_out_key, NULL) == 0; }
 
 HG_API const hg_jit_table *hologram_jit(uint32_t version);
 HG_API const hg_jit_table *hologram_jit(uint32_t version) {
     static const hg_jit_table table = {HG_JIT_VERSION, "LLVM " HG_LLVM_VERSION, compile, release};
-    return version == HG_JIT_VERSION ? &table : NULL;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (version != HG_JIT_VERSION || pthread_once(&once, make_key) != 0 || !key_made) return NULL;
+    return &table;
 }

@@ -12,6 +12,7 @@
 #define HG_JIT_SEAM 0
 #endif
 enum { HG_JIT_VERSION = 1 << 24 | HG_JIT_SEAM };
+enum { HG_JIT_MOST_FRAME = 65536 };     /* bytes of its caller's stack that a call of an object takes at the most */
 #define HG_JIT_ENTRY "hologram_jit"     /* the function's name */
 #define HG_JIT_KERNEL "hologram_kernel" /* the one global symbol of an object: void (hgv_launch *, uint64_t begin, uint64_t end) */
 
@@ -21,14 +22,20 @@ typedef struct hg_jit_options {
     bool dot4;       /* the CPU has AVX-512 VNNI, with v4: kernels may have DOT4_S and DOT4_U */
 } hg_jit_options;
 
+typedef struct hg_jit_object {
+    uint8_t *bytes; /* freed with release */
+    uint64_t size;
+    uint32_t frame; /* bytes of the stack that a call takes, as the compiler reports them; 0: it reports none */
+} hg_jit_object;
+
 typedef struct hg_jit_table {
     uint32_t version;     /* HG_JIT_VERSION */
     const char *compiler; /* "LLVM 19.1.7": part of keys of caches */
     /* One kernel as an ELF relocatable object of the machine the module runs on, with the global symbol HG_JIT_KERNEL; undefined are only symbols
-     * of HG_JIT_SYMBOLS and HG_JIT_HELPERS. `object` is freed with release. From any thread; writes ids and counts of uses in the kernel. HG_ERROR_ISA: the kernel
-     * has what the module cannot print; `reason` says what (of every error). */
-    hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]);
-    void (*release)(uint8_t *object);
+     * of HG_JIT_SYMBOLS and HG_JIT_HELPERS. From any thread, with little stack; writes ids and counts of uses in the kernel. HG_ERROR_ISA: the kernel
+     * has what the module cannot print, or its code would take more than HG_JIT_MOST_FRAME; `reason` says what (of every error). */
+    hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]);
+    void (*release)(uint8_t *bytes);
 } hg_jit_table;
 
 /* NULL: the module is of another version. */

@@ -62,12 +62,17 @@ typedef struct jit_printer {
     LLVMTypeRef *function_types;
     LLVMValueRef zeros; /* where loads of nobody read: ZEROS_BYTES */
     LLVMTypeRef shared_type;
-    LLVMMetadataRef unlikely, likely; /* of a branch */
+    /* frame.c: memory that functions need for themselves, behind each other along calls; on the stack where it is little */
+    uint64_t own_bytes, *own_at; /* of all; by function id: where its begins */
+    bool own_in_memory;
+    uint64_t entry_frame, *frame_bytes; /* of the kernel's entry; by function id */
+    LLVMMetadataRef unlikely, likely;   /* of a branch */
     unsigned prof;
 
     /* of a function */
     const vec_function *f;
     bool turn;
+    LLVMValueRef own;                                           /* with own_in_memory: the launch's memory that it is in */
     LLVMValueRef fn, launch, first, shared, ended_out, scratch; /* scratch: where stores of nobody write */
     LLVMBasicBlockRef entry, end;                               /* end: of a turn */
     LLVMValueRef *values, *splats;                              /* by value id */
@@ -96,6 +101,10 @@ typedef struct jit_printer {
     jit_turn at;
     HG_VEC(jit_frame) frames;
 } jit_printer;
+
+/* ---- jit.c ---- */
+/* Ends the compile of this thread, which fails with that reason. Returns where there is none. */
+void jit_give_up(const char *why);
 
 /* ---- ir.c: types and values ---- */
 LLVMTypeRef jit_scalar(const jit_printer *p, uint8_t type);
@@ -144,6 +153,17 @@ LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset);
 LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count);                           /* lives as long as the function */
 LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count); /* of HG_JIT_HELPERS */
 void jit_add_attribute(const jit_printer *p, LLVMValueRef function, const char *name);
+
+/* ---- frame.c ---- */
+bool jit_find_own(jit_printer *p);                               /* false: out of memory */
+uint64_t jit_shared_bytes(const jit_printer *p);                 /* of shared_type, as the kernel's own */
+uint64_t jit_left_on_stack(const jit_printer *p);                /* bytes that may lie there beside what functions need for themselves */
+LLVMValueRef jit_ask_memory(jit_printer *p, LLVMValueRef bytes); /* of the launch; NULL at run time: there is none, and the launch stops */
+void jit_place_own(jit_printer *p);                              /* where the function's arrays are in `own` */
+void jit_name_function(uint32_t id, char name[16]);
+bool jit_frame_of(jit_printer *p, const char *text); /* takes the size of a frame from what LLVM says; false: it says something else */
+uint64_t jit_deepest_frame(const jit_printer *p,
+                           uint64_t *at); /* bytes of the stack that a call of the kernel takes; `at` by function id: room */
 
 /* ---- flow.c: blocks, and what variables are in them ---- */
 LLVMBasicBlockRef jit_block(jit_printer *p, const char *name);

@@ -178,7 +178,9 @@ static void shared_struct(jit_printer *p) {
 static void print_blocks(jit_printer *p) {
     LLVMTypeRef types[6] = {p->t.ptr, p->t.i64, p->t.i64, p->t.i32, p->t.i32, p->t.i32};
     LLVMValueRef kernel = p->fn;
-    p->fn = LLVMAddFunction(p->module, "block", LLVMFunctionType(p->t.none, types, 6, false));
+    char name[16];
+    jit_name_function(p->k->functions->id, name);
+    p->fn = LLVMAddFunction(p->module, name, LLVMFunctionType(p->t.none, types, 6, false));
     LLVMSetLinkage(p->fn, LLVMInternalLinkage);
     jit_function_attributes(p, p->fn);
     LLVMPositionBuilderAtEnd(p->b, LLVMAppendBasicBlockInContext(p->context, kernel, "entry"));
@@ -200,17 +202,32 @@ static void print_blocks(jit_printer *p) {
     jit_close_block(p);
 }
 
+/* Behind the entry, where everything is that the kernel needs for itself. */
+static void start_own(jit_printer *p) {
+    LLVMBasicBlockRef start = jit_block(p, "start");
+    p->shared = p->shared_type && !p->own_in_memory ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
+    if (!p->own_in_memory) {
+        LLVMBuildBr(p->b, start);
+        LLVMPositionBuilderAtEnd(p->b, start);
+        return;
+    }
+    LLVMBasicBlockRef none = jit_block(p, "no_memory");
+    p->own = jit_ask_memory(p, jit_u64(p, p->own_bytes));
+    LLVMBuildCondBr(p->b, LLVMBuildICmp(p->b, LLVMIntEQ, p->own, LLVMConstNull(p->t.ptr), ""), none, start);
+    LLVMPositionBuilderAtEnd(p->b, none);
+    LLVMBuildRetVoid(p->b);
+    LLVMPositionBuilderAtEnd(p->b, start);
+    jit_place_own(p);
+}
+
 static void print_turns(jit_printer *p) {
     if (!jit_open_function(p, p->k->functions)) {
         p->failed = true;
         return;
     }
     p->launch = LLVMGetParam(p->fn, 0);
-    p->shared = p->shared_type ? jit_stack(p, p->shared_type, 1) : LLVMConstNull(p->t.ptr);
     jit_find_memory(p);
-    LLVMBasicBlockRef start = jit_block(p, "start");
-    LLVMBuildBr(p->b, start);
-    LLVMPositionBuilderAtEnd(p->b, start);
+    start_own(p);
     LLVMValueRef begin = LLVMGetParam(p->fn, 1), end = LLVMGetParam(p->fn, 2);
     vec_whole whole;
     if (vec_find_whole(p->k, &whole) != HG_OK)
@@ -227,8 +244,10 @@ static void print_turns(jit_printer *p) {
 
 void jit_kernel(jit_printer *p) {
     LLVMTypeRef types[3] = {p->t.ptr, p->t.i64, p->t.i64};
-    for (const vec_function *f = p->k->functions->next; f; f = f->next) jit_declare_function(p, f);
     shared_struct(p);
+    if (!p->failed && !jit_find_own(p)) p->failed = true;
+    if (p->failed) return;
+    for (const vec_function *f = p->k->functions->next; f; f = f->next) jit_declare_function(p, f);
     for (vec_function *f = p->k->functions->next; f && !p->unsupported && !p->failed; f = f->next) jit_print_function(p, f);
     p->fn = LLVMAddFunction(p->module, HG_JIT_KERNEL, LLVMFunctionType(p->t.none, types, 3, false));
     jit_function_attributes(p, p->fn);

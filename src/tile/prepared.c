@@ -38,7 +38,7 @@ struct tile_prepared {
     bool shared;       /* threads share the lanes of the one call; its operands have so many bytes a lane, in order d, a, b, c: */
     uint8_t step[4];
     uint64_t cells[3]; /* of a longer launch: operands that are one for all lanes */
-    void *kept;        /* what native code of blocks keeps from barrier to barrier, where it has much of it */
+    void *kept;        /* what native code has in memory: of blocks from barrier to barrier, arrays */
     uint64_t kept_bytes;
     tile_call calls[]; /* and behind them what `launch` points to: slots, inputs */
 };
@@ -368,6 +368,17 @@ static void keep_arguments(tile_prepared *p, uint8_t *behind) {
     p->launch.inputs = (const uint64_t *)(const void *)(behind + slots);
 }
 
+static void *keep_for_code(hgv_launch *launch, uint64_t bytes) {
+    tile_prepared *p = launch->user;
+    if (bytes > p->kept_bytes) {
+        hg_free_aligned(p->kept);
+        p->kept = bytes <= SIZE_MAX ? hg_alloc_aligned((size_t)bytes, 64) : NULL;
+        p->kept_bytes = p->kept ? bytes : 0;
+    }
+    if (!p->kept) launch->stopped = true;
+    return p->kept;
+}
+
 /* The same for a launch of a kernel, whose native code may come later. */
 static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state, tile_frame *frame) {
     const tile_kernel *k = r->kernel;
@@ -378,6 +389,8 @@ static tile_prepared *keep_launch(const recorder *r, const tile_run_state *state
     p->kernel = k;
     if (r->count != 1) p->native = &k->native; /* one handler is native code, and looks at nothing else */
     tile_native_launch(state, NULL, &p->launch);
+    p->launch.user = p;
+    p->launch.memory = keep_for_code;
     keep_arguments(p, behind);
     if (!k->heat) return p;
     p->work = (int64_t)(p->launch.lanes + k->insn_count) * k->insn_count;
@@ -426,17 +439,6 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     return p;
 }
 
-static void *keep_for_blocks(hgv_launch *launch, uint64_t bytes) {
-    tile_prepared *p = launch->user;
-    if (bytes > p->kept_bytes) {
-        hg_free_aligned(p->kept);
-        p->kept = bytes <= SIZE_MAX ? hg_alloc_aligned((size_t)bytes, 64) : NULL;
-        p->kept_bytes = p->kept ? bytes : 0;
-    }
-    if (!p->kept) launch->stopped = true;
-    return p->kept;
-}
-
 static bool always(hgv_launch *launch) {
     launch->fuel = TILE_FUEL;
     return true;
@@ -456,7 +458,7 @@ static tile_prepared *prepare_quiet(const tile_kernel *k, const tile_launch *lau
     p->native = &k->native;
     tile_native_launch(&state, NULL, &p->launch);
     p->launch.user = p;
-    p->launch.memory = keep_for_blocks;
+    p->launch.memory = keep_for_code;
     p->launch.go_on = always;
     keep_arguments(p, (uint8_t *)p->calls);
     return p;

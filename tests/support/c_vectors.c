@@ -59,16 +59,16 @@ static uint8_t *build(const compiler *c, const char *folder, const hg_text *text
     return bytes;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
     hg_text text = {0};
     char name[96], folder[] = "/tmp/hologram-vectors-XXXXXX";
     hg_status status = emit_vector_c(&kernel, 1, options->bytes, "", &text);
     if (status != HG_OK) return snprintf(reason, 256, "%.255s", hg_last_error()->message), status;
     emit_kernel_name(kernel->module, name);
-    *object = mkdtemp(folder) ? build(&chosen, folder, &text, name, size) : NULL;
+    object->bytes = mkdtemp(folder) ? build(&chosen, folder, &text, name, &object->size) : NULL;
     rmdir(folder);
     hg_text_free(&text);
-    if (!*object) {
+    if (!object->bytes) {
         refused++; /* the launch runs on the interpreter */
         snprintf(reason, 256, "the C compiler refuses a kernel");
         return HG_ERROR_INTERNAL;
@@ -77,14 +77,14 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint
     return HG_OK;
 }
 
-static void release(uint8_t *object) { free(object); }
+static void release(uint8_t *bytes) { free(bytes); }
 
 /* ---- libhologram_jit.so ---- */
 
 static const hg_jit_table *module;
 
-static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
-    hg_status status = module->compile(kernel, options, object, size, reason);
+static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
+    hg_status status = module->compile(kernel, options, object, reason);
     if (status == HG_OK) {
         compiled++;
     } else if (status != HG_ERROR_ISA) {
@@ -94,7 +94,7 @@ static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *opt
     return status;
 }
 
-static void release_by_module(uint8_t *object) { module->release(object); }
+static void release_by_module(uint8_t *bytes) { module->release(bytes); }
 
 static bool open_module(char reason[256]) {
     void *library = dlopen(HG_BUILD_DIR "/libhologram_jit.so", RTLD_NOW | RTLD_LOCAL);

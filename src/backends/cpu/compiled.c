@@ -84,7 +84,7 @@ static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *modu
     hg_text text = {0};
     hg_blake3 hash;
     if (!hg_blob_cache_usable(c->cache) || (cpu_compiler_in_use && !cpu_compiler_in_use->keeps)) return false;
-    hg_text_addf(&text, "hologram native code %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ", cpu_compiled_sources,
+    hg_text_addf(&text, "hologram native code 2, %s, %x, bytes %u, lanes %u, blocks %d, %s%s, ", cpu_compiled_sources,
                  (unsigned)HG_JIT_VERSION, (unsigned)m->options.bytes, (unsigned)m->lanes, m->blocks, m->options.cpu,
                  m->options.dot4 ? " vnni" : "");
     if (cpu_compiler_in_use)
@@ -117,76 +117,93 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, til
     return hg_fail(HG_ERROR_ISA, "this kernel keeps the interpreter's code");
 }
 
-/* Twice the lanes where that is worth it: what a kernel is in vectors says so. A compiler of one's own may ask for its lanes. */
-static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
-    enum { MOST_LANES = 64 };
+enum { MOST_LANES = 64, LEAST_LANES = 8 };
+
+/* Twice the lanes where that is worth it; as many fewer as it takes that what lives at a time does not fill the stack that code may have. */
+static hg_status best_lanes(const maker *m, const vec_kernel *k, uint32_t *lanes) {
+    vec_pressure pressure;
     bool doubled = false;
+    *lanes = m->lanes;
+    if (cpu_compiler_in_use && cpu_compiler_in_use->lanes) return HG_OK; /* a compiler of one's own may ask for its lanes */
+    if (m->lanes < MOST_LANES) HG_TRY(vec_find_double(k, m->options.bytes * (m->options.bytes == 64 ? 32 : 16), &doubled));
+    if (doubled) *lanes *= 2;
+    HG_TRY(vec_find_pressure(k, &pressure));
+    while (*lanes > LEAST_LANES && (uint64_t)pressure.bytes * *lanes > HG_JIT_MOST_FRAME / 2) *lanes /= 2;
+    return HG_OK;
+}
+
+static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
+    uint32_t lanes;
     HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k));
-    hg_status status = HG_OK;
-    bool asked = cpu_compiler_in_use && cpu_compiler_in_use->lanes;
-    if (!asked && m->lanes < MOST_LANES) status = vec_find_double(*k, m->options.bytes * (m->options.bytes == 64 ? 32 : 16), &doubled);
-    if (status == HG_OK && !doubled) return HG_OK;
+    hg_status status = best_lanes(m, *k, &lanes);
+    if (status == HG_OK && lanes == m->lanes) return HG_OK;
     vec_kernel_destroy(*k);
     *k = NULL;
     HG_TRY(status);
-    m->lanes *= 2;
+    m->lanes = lanes;
     return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
 }
 
 /* Sets the lanes of a turn. */
-static hg_status compile_object(maker *m, const hg_jit_table *table, const kir_module *module, uint8_t **bytes, uint64_t *size) {
+static hg_status compile_object(maker *m, const hg_jit_table *table, const kir_module *module, hg_jit_object *object) {
     vec_kernel *k = NULL;
     char reason[256] = "";
     HG_TRY(form(m, module, &k));
     hg_status status = vec_verify(k);
     if (status == HG_OK) {
-        status = table->compile(k, &m->options, bytes, size, reason);
+        status = table->compile(k, &m->options, object, reason);
         if (status != HG_OK) status = hg_fail(status, "%s: %s", table->compiler, reason);
     }
     vec_kernel_destroy(k);
     return status;
 }
 
-/* In front of an object in the cache: the lanes of its turns. */
-enum { HEADER_BYTES = 64 };
+/* In front of an object in the cache. */
+typedef struct kept_header {
+    uint32_t lanes, frame; /* of its turns; hg_jit_object.frame */
+    uint8_t unused[56];
+} kept_header;
 
 /* A later process makes again what is not kept. */
-static void keep(const cpu_compiled *c, const uint8_t *key, const maker *m, const uint8_t *bytes, uint64_t size) {
-    uint8_t *blob = hg_calloc(1, HEADER_BYTES + size);
+static void keep(const cpu_compiled *c, const uint8_t *key, const maker *m, const hg_jit_object *object) {
+    const kept_header header = {.lanes = m->lanes, .frame = object->frame};
+    uint8_t *blob = hg_calloc(1, sizeof header + object->size);
     if (!blob) return;
-    memcpy(blob, &m->lanes, sizeof m->lanes);
-    memcpy(blob + HEADER_BYTES, bytes, size);
-    (void)hg_blob_cache_put(c->cache, key, blob, HEADER_BYTES + size);
+    memcpy(blob, &header, sizeof header);
+    memcpy(blob + sizeof header, object->bytes, object->size);
+    (void)hg_blob_cache_put(c->cache, key, blob, sizeof header + object->size);
     hg_free(blob);
 }
 
 static hg_status attach_kept(maker m, const uint8_t *blob, uint64_t size, tile_kernel *kernel) {
-    uint32_t lanes = 0;
-    if (size > HEADER_BYTES) memcpy(&lanes, blob, sizeof lanes);
-    if (lanes != m.lanes && lanes != 2 * m.lanes) return HG_ERROR_INTERNAL;
-    m.lanes = lanes;
-    return attach(&m, blob + HEADER_BYTES, size - HEADER_BYTES, kernel);
+    kept_header header;
+    if (size <= sizeof header) return HG_ERROR_INTERNAL;
+    memcpy(&header, blob, sizeof header);
+    bool is_power = header.lanes && !(header.lanes & (header.lanes - 1));
+    if (!is_power || header.lanes > MOST_LANES || header.lanes > 2 * m.lanes || header.frame > HG_JIT_MOST_FRAME) return HG_ERROR_INTERNAL;
+    m.lanes = header.lanes;
+    return attach(&m, blob + sizeof header, size - sizeof header, kernel);
 }
 
 static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel) {
     char reason[256] = "";
-    uint8_t *bytes = NULL, key[HG_BLOB_KEY_BYTES];
-    uint64_t size = 0;
+    uint8_t key[HG_BLOB_KEY_BYTES];
+    hg_jit_object object = {0};
     const hg_jit_table *table = cpu_compiler_in_use ? &cpu_compiler_in_use->table : cpu_module_open(reason);
     if (!table) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (!cpu_module_enter())
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked, or it ends");
     maker m = maker_for(c, module, vec_asks_for_places(module));
     bool kept = key_of(c, &m, module, key);
-    hg_status status = compile_object(&m, table, module, &bytes, &size);
+    hg_status status = compile_object(&m, table, module, &object);
     if (status == HG_ERROR_ISA && m.blocks) {
         m = maker_for(c, module, false);
         kept = key_of(c, &m, module, key);
-        status = compile_object(&m, table, module, &bytes, &size);
+        status = compile_object(&m, table, module, &object);
     }
-    if (status == HG_OK) status = attach(&m, bytes, size, kernel);
-    if (status == HG_OK && kept) keep(c, key, &m, bytes, size);
-    if (bytes) table->release(bytes);
+    if (status == HG_OK) status = attach(&m, object.bytes, object.size, kernel);
+    if (status == HG_OK && kept) keep(c, key, &m, &object);
+    if (object.bytes) table->release(object.bytes);
     cpu_module_leave();
     return status;
 }

@@ -25,47 +25,46 @@ static hg_jit_table gcc;
 static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char name[64];
-    uint8_t *bytes;
-    uint64_t size;
+    hg_jit_object object;
 } memo[24];
 static uint32_t memo_count;
 static _Atomic int compilations, gate_closed, inside, result_wanted;
 enum { ALL_WELL, REFUSE, NO_MEMORY, GARBAGE, CUT };
 
-static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
+static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
     hg_status status = HG_OK;
     uint32_t i = 0;
     pthread_mutex_lock(&memo_lock);
     while (i < memo_count && strcmp(memo[i].name, kernel->module->name) != 0) i++;
     if (i == memo_count) {
-        status = gcc.compile(kernel, options, &memo[i].bytes, &memo[i].size, reason);
+        status = gcc.compile(kernel, options, &memo[i].object, reason);
         snprintf(memo[i].name, sizeof memo[i].name, "%s", kernel->module->name);
         memo_count += status == HG_OK;
     }
     if (status == HG_OK) {
-        *size = memo[i].size;
-        *object = malloc(*size);
-        memcpy(*object, memo[i].bytes, *size);
+        *object = memo[i].object;
+        object->bytes = malloc(object->size);
+        memcpy(object->bytes, memo[i].object.bytes, object->size);
     }
     pthread_mutex_unlock(&memo_lock);
     return status;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
     compilations++;
     inside++;
     while (gate_closed) usleep(200);
     snprintf(reason, 256, "as the test wants");
     hg_status status = result_wanted == REFUSE      ? HG_ERROR_ISA
                        : result_wanted == NO_MEMORY ? HG_ERROR_OUT_OF_MEMORY
-                                                    : compile_once(kernel, options, object, size, reason);
-    if (status == HG_OK && result_wanted == GARBAGE) memset(*object, 0x5A, *size);
-    if (status == HG_OK && result_wanted == CUT) *size /= 2;
+                                                    : compile_once(kernel, options, object, reason);
+    if (status == HG_OK && result_wanted == GARBAGE) memset(object->bytes, 0x5A, object->size);
+    if (status == HG_OK && result_wanted == CUT) object->size /= 2;
     inside--;
     return status;
 }
 
-static void release(uint8_t *object) { free(object); }
+static void release(uint8_t *bytes) { free(bytes); }
 
 static cpu_compiler use = {.table = {HG_JIT_VERSION, "a compiler of the test, 1", compile, release}, .keeps = true};
 
@@ -613,6 +612,6 @@ int main(void) {
     snprintf(path, sizeof path, "%s/blobs-1", folder);
     rmdir(path);
     rmdir(folder);
-    for (uint32_t i = 0; i < memo_count; i++) free(memo[i].bytes);
+    for (uint32_t i = 0; i < memo_count; i++) free(memo[i].object.bytes);
     return test_done();
 }

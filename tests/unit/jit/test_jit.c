@@ -71,10 +71,10 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
     enum { MOST = 64 };
     form f = make(lanes);
     char reason[256];
-    uint8_t *object = NULL;
-    uint64_t size = 0, inputs[1] = {7};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, &object, &size, reason) == HG_OK, "%s", reason);
-    cpu_object *code = object ? cpu_object_load(object, size, HG_JIT_KERNEL, reason) : NULL;
+    hg_jit_object object = {0};
+    uint64_t inputs[1] = {7};
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, &object, reason) == HG_OK, "%s", reason);
+    cpu_object *code = object.bytes ? cpu_object_load(object.bytes, object.size, HG_JIT_KERNEL, reason) : NULL;
     CHECK_MESSAGE(code, "%s", reason);
     if (code) {
         uint32_t x[MOST];
@@ -92,7 +92,7 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
         CHECK_U64(seen.size, 4);
         cpu_object_unload(code);
     }
-    if (object) jit->release(object);
+    if (object.bytes) jit->release(object.bytes);
     drop(f);
 }
 
@@ -104,10 +104,9 @@ static void *compile_some(void *jit) {
         const hg_jit_table *table = jit;
         form f = make(16);
         char reason[256];
-        uint8_t *object = NULL;
-        uint64_t size = 0;
-        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, &size, reason) == HG_OK) bytes += size;
-        if (object) table->release(object);
+        hg_jit_object object = {0};
+        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, reason) == HG_OK) bytes += object.size;
+        if (object.bytes) table->release(object.bytes);
         drop(f);
     }
     return (void *)(uintptr_t)bytes;
@@ -132,9 +131,8 @@ static void test_hidden(void *library) {
 static void test_refuses(const hg_jit_table *jit) {
     form f = make(128);
     char reason[256];
-    uint8_t *object = NULL;
-    uint64_t size = 0;
-    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, &size, reason) == HG_ERROR_ISA);
+    hg_jit_object object = {0};
+    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, reason) == HG_ERROR_ISA);
     CHECK_TEXT(reason, "the native compiler does not know turns of 128 lanes");
     drop(f);
 }
