@@ -175,7 +175,7 @@ static void mark_unordered(const hg_program *p, uint8_t *marks) {
 
 #define LINE(w, ...) hg_text_addf(&(w)->text, "    " __VA_ARGS__)
 
-/* Directives of the canonical text: all lines before the first label or instruction. */
+/* Directives of the canonical text: all lines before the first label or instruction, but for names, which count instructions. */
 static hg_status add_directives(hg_text *out, const hg_program *p, bool entry) {
     char *text = NULL;
     size_t length = 0;
@@ -183,7 +183,8 @@ static hg_status add_directives(hg_text *out, const hg_program *p, bool entry) {
     for (const char *at = text; *at == '.';) {
         const char *end = strchr(at, '\n');
         if (!end || end[-1] == ':') break;
-        if (entry || strncmp(at, ".entry ", 7) != 0) hg_text_add(out, at, (size_t)(end + 1 - at));
+        bool wanted = (entry || strncmp(at, ".entry ", 7) != 0) && strncmp(at, ".name ", 6) != 0;
+        if (wanted) hg_text_add(out, at, (size_t)(end + 1 - at));
         at = end + 1;
     }
     hg_string_free(text);

@@ -199,7 +199,8 @@ static bool store_program(hg_assembler *a) {
     if (a->literals.failed) return hg_asm_no_memory(a);
     return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(items, a->items) && KEEP(params, a->params) &&
            KEEP(meta, a->meta) && KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
-           keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a) && store_origins(a);
+           keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a) && hg_asm_store_given_names(a) &&
+           store_origins(a);
 }
 
 static void free_assembler(hg_assembler *a) {
@@ -233,6 +234,7 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->virtuals);
     hg_vec_free(&a->uses);
     hg_vec_free(&a->param_registers);
+    hg_vec_free(&a->given_names);
     hg_text_free(&a->literals);
     hg_text_free(&a->table);
     hg_program_release(a->program);

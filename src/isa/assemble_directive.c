@@ -256,12 +256,14 @@ static const struct {
     const char *name;
     directive_reader *read;
     bool repeats, anywhere;
-} DIRECTIVES[] = {
-    {".param", read_param, true, false},     {".scratch", read_scratch, true, false},       {".data", read_data, true, true},
-    {".shared", read_shared, false, false},  {".block", read_block, false, false},          {".lanes", read_lanes, false, false},
-    {".grid", read_grid, false, false},      {".entry", read_entry, false, false},          {".flag", read_flag, false, false},
-    {".meta", read_meta, true, false},       {".const", hg_asm_read_const, true, true},     {".reg", hg_asm_read_registers, true, true},
-    {".type", hg_asm_read_type, true, true}, {".include", hg_asm_read_include, true, true}, {".private", read_private, false, false}};
+} DIRECTIVES[] = {{".param", read_param, true, false},       {".scratch", read_scratch, true, false},
+                  {".data", read_data, true, true},          {".shared", read_shared, false, false},
+                  {".block", read_block, false, false},      {".lanes", read_lanes, false, false},
+                  {".grid", read_grid, false, false},        {".entry", read_entry, false, false},
+                  {".flag", read_flag, false, false},        {".meta", read_meta, true, false},
+                  {".const", hg_asm_read_const, true, true}, {".reg", hg_asm_read_registers, true, true},
+                  {".type", hg_asm_read_type, true, true},   {".include", hg_asm_read_include, true, true},
+                  {".private", read_private, false, false},  {".name", hg_asm_read_given_name, true, true}};
 
 /* Those that decide what is read next. */
 static const struct {
@@ -320,6 +322,7 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
 void hg_asm_finish_directives(hg_assembler *a) {
     hg_asm_finish_table(a);
     hg_asm_resolve_extents(a);
+    hg_asm_check_given_names(a);
     if (a->chosen || a->unversioned) return; /* without a first line this is no program: said already */
     if (a->options->program) {
         hg_asm_error(a, "D04", &(hg_token){0}, NULL, "no program '%.200s' in the source: %.300s", a->options->program,

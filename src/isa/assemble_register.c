@@ -1,8 +1,9 @@
-/* Registers and predicates by name: what a name stands for, .reg, register arrays, special registers, temporaries, and where virtual
+/* Registers and predicates by name: what a name stands for, .reg, .name, register arrays, special registers, temporaries, and where virtual
  * registers stand. Must not know: instructions, liveness. */
 #include "isa/text_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- names ---- */
 
@@ -111,6 +112,75 @@ bool hg_asm_read_registers(hg_assembler *a) {
         for (uint32_t k = 0; k < name->count; k++)
             if (!hg_asm_add_virtual(a, (uint32_t)i, type, predicate, &name->token)) return false;
     }
+    return true;
+}
+
+/* ---- .name: what disassembled text says of registers that the program had by name ---- */
+
+static bool read_numbered(hg_assembler *a, hg_register_name *record) {
+    hg_token word = a->token;
+    bool predicate = word.kind == HG_TOKEN_NAME && hg_looks_like_register(word.text, word.length, 'p');
+    if (!predicate && !(word.kind == HG_TOKEN_NAME && hg_looks_like_register(word.text, word.length, 'r')))
+        return hg_asm_unexpected(a, "a register (r0 to r255) or a predicate (p0 to p15)");
+    hg_asm_next(a);
+    record->predicate = predicate;
+    return hg_asm_register(a, &word, predicate ? HG_MAX_PREDICATES : HG_MAX_REGISTERS, &record->number);
+}
+
+static bool read_shown_name(hg_assembler *a, hg_register_name *record, hg_token *string) {
+    size_t length;
+    *string = a->token;
+    if (!hg_asm_expect(a, HG_TOKEN_STRING, "the name as a string")) return false;
+    const char *text = hg_asm_string(a, string, &length);
+    if (!text) return false;
+    record->name = hg_arena_text(&a->program->arena, text, length);
+    if (!record->name) return hg_asm_no_memory(a);
+    if (hg_is_shown_name(record->name, length)) return true;
+    hg_asm_error(a, "S02", string, NULL, "a register's name has 1 to %d printable characters", HG_MAX_IDENT_BYTES);
+    return false;
+}
+
+bool hg_asm_read_given_name(hg_assembler *a) {
+    hg_given_name given = {.record.first = (uint32_t)a->insts.count};
+    hg_token number;
+    uint64_t count;
+    if (!read_numbered(a, &given.record) || !read_shown_name(a, &given.record, &given.token)) return false;
+    if (!hg_asm_expect(a, ',', "','") || !hg_asm_integer(a, "a number of instructions", &count, &number)) return false;
+    if (!count || count > UINT32_MAX - given.record.first) {
+        hg_asm_error(a, "S04", &number, NULL, "a name holds for 1 to 2^32 - 1 instructions, not %.*s", hg_token_shown(&number),
+                     number.text);
+        return false;
+    }
+    given.record.end = given.record.first + (uint32_t)count;
+    hg_given_name *kept = hg_vec_push(&a->given_names);
+    if (!kept) return hg_asm_no_memory(a);
+    *kept = given;
+    return true;
+}
+
+void hg_asm_check_given_names(hg_assembler *a) {
+    for (uint64_t i = 0; i < a->given_names.count; i++) {
+        const hg_given_name *given = &a->given_names.data[i];
+        uint64_t left = a->insts.count - given->record.first;
+        if (given->record.end - given->record.first > left)
+            hg_asm_error(a, "N07", &given->token, NULL, "a name for %u instructions, where %llu follow",
+                         (unsigned)(given->record.end - given->record.first), (unsigned long long)left);
+    }
+}
+
+bool hg_asm_store_given_names(hg_assembler *a) {
+    hg_program *p = a->program;
+    uint64_t count = p->register_name_count + a->given_names.count, kept = 0;
+    if (!a->given_names.count) return true;
+    hg_register_name *all = hg_arena_alloc(&p->arena, (size_t)count * sizeof *all);
+    if (!all) return hg_asm_no_memory(a);
+    if (p->register_name_count) memcpy(all, p->register_names, p->register_name_count * sizeof *all);
+    for (uint64_t i = 0; i < a->given_names.count; i++) all[p->register_name_count + i] = a->given_names.data[i].record;
+    qsort(all, (size_t)count, sizeof *all, hg_compare_register_names);
+    for (uint64_t i = 0; i < count; i++)
+        if (!kept || hg_compare_register_names(&all[kept - 1], &all[i]) != 0) all[kept++] = all[i];
+    p->register_names = all;
+    p->register_name_count = (uint32_t)kept;
     return true;
 }
 

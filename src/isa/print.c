@@ -296,7 +296,7 @@ static void print_param(hg_text *out, const hg_program *p, const hg_param *param
 }
 
 /* Bytes that are not text are written as \xNN, so that the result is UTF-8 whatever the string holds. */
-static void print_string(hg_text *out, const char *text, size_t length) {
+static void print_quoted(hg_text *out, const char *text, size_t length) {
     add(out, "\"");
     for (size_t i = 0, n; i < length; i += n) {
         unsigned char c = (unsigned char)text[i];
@@ -311,7 +311,14 @@ static void print_string(hg_text *out, const char *text, size_t length) {
             hg_text_add(out, text + i, n);
         if (!n) n = 1;
     }
-    add(out, "\"\n");
+    add(out, "\"");
+}
+
+/* The instructions that a name holds for are counted from the line on. */
+static void print_given_name(hg_text *out, const hg_register_name *name) {
+    hg_text_addf(out, ".name %c%u ", name->predicate ? 'p' : 'r', (unsigned)name->number);
+    print_quoted(out, name->name, strlen(name->name));
+    hg_text_addf(out, ", %u\n", (unsigned)(name->end - name->first));
 }
 
 static void print_directives(hg_text *out, const hg_program *p) {
@@ -342,7 +349,8 @@ static void print_directives(hg_text *out, const hg_program *p) {
     if (p->flags & 1) add(out, ".flag relaxed\n");
     for (uint32_t i = 0; i < p->meta_count; i++) {
         hg_text_addf(out, ".meta %s ", p->meta[i].key);
-        print_string(out, p->meta[i].value, p->meta[i].value_length);
+        print_quoted(out, p->meta[i].value, p->meta[i].value_length);
+        add(out, "\n");
     }
 }
 
@@ -366,8 +374,10 @@ hg_status hg_program_print(const hg_program *program, char **text, size_t *lengt
     mark_targets(program, marks);
     hg_text out = {0};
     print_directives(&out, program);
-    uint32_t label = 0;
+    uint32_t label = 0, name = 0;
     for (uint32_t i = 0; i <= program->inst_count; i++) {
+        for (; name < program->register_name_count && program->register_names[name].first == i; name++)
+            print_given_name(&out, &program->register_names[name]);
         if (marks[i] && !is_named(program, i)) hg_text_addf(&out, ".L%u:\n", (unsigned)i);
         for (; label < program->label_count && program->labels[label].index == i; label++)
             hg_text_addf(&out, "%s:\n", program->labels[label].name);

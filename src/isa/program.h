@@ -286,6 +286,8 @@ bool hg_operand_is_default(const hg_program *p, const hg_inst *in, const hg_oper
 bool hg_is_identifier(const char *text, size_t length);
 bool hg_is_parameter_name(const char *text, size_t length);
 bool hg_is_local_label(const char *text, size_t length);
+/* What a register may be called in messages: printable characters of ASCII, at most 255. */
+bool hg_is_shown_name(const char *text, size_t length);
 /* .if, .rept, .for or .macro, which an .end closes (assemble_source.c). */
 bool hg_opens_block(const char *text, size_t length);
 

@@ -211,6 +211,12 @@ typedef struct hg_named {
     bool run; /* some instruction reads a run of its registers: they get consecutive numbers */
 } hg_named;
 
+/* A record of .name. */
+typedef struct hg_given_name {
+    hg_register_name record;
+    hg_token token;
+} hg_given_name;
+
 typedef struct hg_counted_loop {
     hg_token token;
     hg_register counter;
@@ -320,6 +326,7 @@ typedef struct hg_assembler {
     HG_VEC(hg_virtual) virtuals;
     HG_VEC(hg_use) uses;
     HG_VEC(hg_register) param_registers; /* one a parameter */
+    HG_VEC(hg_given_name) given_names;   /* .name */
     uint64_t uses_placed;                /* uses before it have their instruction */
     uint64_t taken[5];                   /* numbers that the text gives: registers, then predicates */
 } hg_assembler;
@@ -521,6 +528,10 @@ bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_para
 uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token);
 /* .reg, its arguments. */
 bool hg_asm_read_registers(hg_assembler *a);
+/* .name, its arguments; then, when all instructions are there, whether each record ends among them; and the records beside those of .reg. */
+bool hg_asm_read_given_name(hg_assembler *a);
+void hg_asm_check_given_names(hg_assembler *a);
+bool hg_asm_store_given_names(hg_assembler *a);
 /* The register or predicate that a word names: by number, by name with the indices of an array, or a special one. The next token is the
  * word. Says what is wrong, and `expected`. */
 bool hg_asm_read_register(hg_assembler *a, const char *expected, hg_register *reg);

@@ -282,17 +282,17 @@ static void check_tables(hg_check *c, const hg_program *p) {
     if (all > HG_MAX_DATA_BYTES) WHOLE(c, "S05", "more than %d bytes of tables", (int)HG_MAX_DATA_BYTES);
 }
 
-static bool is_printable(const char *text) {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~') return false;
-    return true;
+bool hg_is_shown_name(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~') return false;
+    return length && length <= HG_MAX_IDENT_BYTES;
 }
 
 static void check_register_names(hg_check *c, const hg_program *p) {
     for (uint32_t i = 0; i < p->register_name_count; i++) {
         const hg_register_name *r = &p->register_names[i];
         if (r->first >= r->end || r->end > p->inst_count || r->predicate > 1 || (r->predicate && r->number >= HG_MAX_PREDICATES) ||
-            !r->name[0] || strlen(r->name) > HG_MAX_IDENT_BYTES || !is_printable(r->name)) {
+            !hg_is_shown_name(r->name, strlen(r->name))) {
             WHOLE(c, "N03", "name %u of a register is out of range", (unsigned)i);
             return;
         }

@@ -194,6 +194,22 @@ static char *rename_program(const hg_program *p) {
     return t.data;
 }
 
+/* The text of the program without its source has the names too: it is the same container. */
+static void check_names_kept(const hg_program *p, uint64_t seed) {
+    char *text = NULL;
+    uint8_t *bytes[2] = {NULL, NULL};
+    size_t length[2] = {0, 1};
+    hg_program *again = NULL;
+    bool good = hg_program_print(p, &text, NULL) == HG_OK && hg_program_encode(p, 0, &bytes[0], &length[0]) == HG_OK &&
+                hg_program_assemble(text, strlen(text), NULL, &again) == HG_OK &&
+                hg_program_encode(again, 0, &bytes[1], &length[1]) == HG_OK;
+    CHECK_MESSAGE(good && length[0] == length[1] && memcmp(bytes[0], bytes[1], length[0]) == 0,
+                  "test_names_random --seed %" PRIu64 ": printed and assembled, it has other bytes", seed);
+    for (int i = 0; i < 2; i++) hg_string_free((char *)bytes[i]);
+    hg_string_free(text);
+    hg_program_release(again);
+}
+
 static void check_seed(library *l, uint64_t seed, uint64_t *full) {
     run_case c, plain = {0}, named = {0};
     hg_program *p = NULL, *q = NULL;
@@ -209,6 +225,7 @@ static void check_seed(library *l, uint64_t seed, uint64_t *full) {
         *full += crowded;
         CHECK_MESSAGE(crowded || (status == HG_OK && hg_program_verify(q, NULL) == HG_OK), "test_names_random --seed %" PRIu64 ": %s\n%s",
                       seed, hg_last_error_text(), getenv("HG_SHOW") ? text : "");
+        if (status == HG_OK) check_names_kept(q, seed);
         if (status == HG_OK && case_copy(&plain, &c) && case_copy(&named, &c)) {
             library_run(l, p, &plain, &pr);
             library_run(l, q, &named, &nr);
