@@ -55,39 +55,55 @@ static bool last_definition(const types *t, const hg_block *b, uint32_t last, ui
     return false;
 }
 
+/* Predecessors of each block: those of b stand in from[head[b]] up to head[b + 1]. Both are NULL without memory. */
+typedef struct predecessors {
+    uint32_t *head, *from;
+} predecessors;
+
+static predecessors find_predecessors(const hg_function *fn) {
+    uint32_t n = fn->block_count;
+    predecessors p = {hg_calloc((size_t)n + 2, sizeof *p.head), hg_calloc((size_t)n * 2, sizeof *p.from)};
+    if (!p.head || !p.from) return p;
+    for (uint32_t b = 0; b < n; b++) /* counts, then places, then the lists, while each place moves up to the next one's */
+        for (int k = 0; k < 2; k++)
+            if (fn->blocks[b].succ[k] != HG_NO_BLOCK) p.head[fn->blocks[b].succ[k] + 2]++;
+    for (uint32_t b = 0; b <= n; b++) p.head[b + 1] += p.head[b];
+    for (uint32_t b = 0; b < n; b++)
+        for (int k = 0; k < 2; k++)
+            if (fn->blocks[b].succ[k] != HG_NO_BLOCK) p.from[p.head[fn->blocks[b].succ[k] + 1]++] = b;
+    return p;
+}
+
+static void free_predecessors(predecessors *p) {
+    hg_free(p->head);
+    hg_free(p->from);
+}
+
 /* Two definitions of different types that reach the present instruction, walking backwards. */
 static uint32_t find_definitions(types *t, uint8_t reg, definition found[2]) {
     const hg_function *fn = &t->cfg->functions[t->function];
     uint32_t count = 0, depth = 0, n = fn->block_count;
     uint8_t *seen = hg_calloc(n, 1);
-    uint32_t *stack = hg_calloc(n, sizeof *stack), *head = hg_calloc((size_t)n + 1, sizeof *head),
-             *from = hg_calloc((size_t)n * 2, sizeof *from);
-    if (seen && stack && head && from && !last_definition(t, &fn->blocks[t->block], t->inst, reg, found, &count)) {
-        for (uint32_t b = 0; b < n; b++) /* predecessors: counts, then places, then the lists */
-            for (int k = 0; k < 2; k++)
-                if (fn->blocks[b].succ[k] != HG_NO_BLOCK) head[fn->blocks[b].succ[k] + 1]++;
-        for (uint32_t b = 0; b < n; b++) head[b + 1] += head[b];
-        for (uint32_t b = 0; b < n; b++)
-            for (int k = 0; k < 2; k++)
-                if (fn->blocks[b].succ[k] != HG_NO_BLOCK) from[head[fn->blocks[b].succ[k]]++] = b;
+    uint32_t *stack = hg_calloc(n, sizeof *stack);
+    predecessors p = find_predecessors(fn);
+    if (seen && stack && p.head && p.from && !last_definition(t, &fn->blocks[t->block], t->inst, reg, found, &count)) {
         stack[depth++] = t->block;
         while (depth && count < 2) {
             uint32_t b = stack[--depth];
             if (b == 0 && t->function == 0 && count < 2 && t->cfg->param_types[reg] != HG_TYPE_OMITTED &&
                 (count == 0 || found[0].type != t->cfg->param_types[reg]))
                 found[count++] = (definition){t->cfg->param_types[reg], UINT32_MAX};
-            for (uint32_t k = b ? head[b - 1] : 0; k < head[b] && count < 2; k++) { /* head moved up by one list */
-                uint32_t p = from[k];
-                if (seen[p]) continue;
-                seen[p] = 1;
-                if (!last_definition(t, &fn->blocks[p], fn->blocks[p].last, reg, found, &count)) stack[depth++] = p;
+            for (uint32_t k = p.head[b]; k < p.head[b + 1] && count < 2; k++) {
+                uint32_t before = p.from[k];
+                if (seen[before]) continue;
+                seen[before] = 1;
+                if (!last_definition(t, &fn->blocks[before], fn->blocks[before].last, reg, found, &count)) stack[depth++] = before;
             }
         }
     }
     hg_free(seen);
     hg_free(stack);
-    hg_free(head);
-    hg_free(from);
+    free_predecessors(&p);
     if (count == 2 && found[1].inst < found[0].inst) {
         definition swap = found[0];
         found[0] = found[1];
@@ -135,54 +151,150 @@ static uint32_t first_definition(const types *t, uint8_t reg) {
     return first;
 }
 
-/* The last branch of a shortest path from the start to the present block on which nothing sets the register; *taken: how it goes on.
- * UINT32_MAX: a path without branches, or none was found. */
-static uint32_t find_unset_branch(const types *t, uint8_t reg, bool *taken) {
-    const hg_function *fn = &t->cfg->functions[0];
-    uint32_t n = fn->block_count, head = 0, tail = 0, branch = UINT32_MAX;
-    uint32_t *from = hg_calloc(n, sizeof *from), *queue = hg_calloc(n, sizeof *queue);
-    if (from && queue) {
-        queue[tail++] = 0;
-        from[0] = UINT32_MAX;
-        while (head < tail && !(from[t->block] && head)) {
-            uint32_t b = queue[head++], count = 0;
-            definition found[2];
-            if (last_definition(t, &fn->blocks[b], fn->blocks[b].last, reg, found, &count)) continue;
-            for (int k = 0; k < 2; k++) {
-                uint32_t to = fn->blocks[b].succ[k];
-                if (to == HG_NO_BLOCK || from[to] || to == 0) continue;
-                from[to] = b + 1;
-                queue[tail++] = to;
-            }
-        }
-        for (uint32_t b = t->block; b && from[b] && branch == UINT32_MAX; b = from[b] - 1) {
-            const hg_block *before = &fn->blocks[from[b] - 1];
-            if (before->succ[0] == before->succ[1] || before->succ[1] == HG_NO_BLOCK || before->succ[0] == HG_NO_BLOCK) continue;
-            branch = before->last - 1;
-            *taken = before->succ[0] == b;
+/* A search for the branch that decides. Arrays are of one entry a block. */
+typedef struct unset_search {
+    const types *t;
+    const hg_function *fn;
+    uint8_t reg;
+    predecessors before;
+    uint32_t *definition; /* the last one of the block, UINT32_MAX: it has none */
+    uint32_t *from;       /* on the path from the start on which nothing sets the register: the block before + 1; 0: not reached */
+    uint8_t *reaches;     /* the present block can be reached from there */
+    uint32_t *seen;       /* the number of the last walk that came there */
+    uint32_t *queue, walks;
+} unset_search;
+
+static void note_definitions(unset_search *s) {
+    for (uint32_t b = 0; b < s->fn->block_count; b++) {
+        definition found[2];
+        uint32_t count = 0;
+        bool any = last_definition(s->t, &s->fn->blocks[b], s->fn->blocks[b].last, s->reg, found, &count);
+        s->definition[b] = any ? found[0].inst : UINT32_MAX;
+    }
+}
+
+/* Shortest paths from the start, up to the present block. */
+static void walk_unset(unset_search *s) {
+    uint32_t head = 0, tail = 0;
+    s->queue[tail++] = 0;
+    s->from[0] = UINT32_MAX;
+    while (head < tail && !(s->from[s->t->block] && head)) {
+        uint32_t b = s->queue[head++];
+        if (s->definition[b] != UINT32_MAX) continue;
+        for (int k = 0; k < 2; k++) {
+            uint32_t to = s->fn->blocks[b].succ[k];
+            if (to == HG_NO_BLOCK || s->from[to]) continue;
+            s->from[to] = b + 1;
+            s->queue[tail++] = to;
         }
     }
-    hg_free(from);
-    hg_free(queue);
-    return branch;
+}
+
+static void mark_reaching(unset_search *s) {
+    uint32_t head = 0, tail = 0;
+    s->queue[tail++] = s->t->block;
+    s->reaches[s->t->block] = 1;
+    while (head < tail) {
+        uint32_t b = s->queue[head++];
+        for (uint32_t k = s->before.head[b]; k < s->before.head[b + 1]; k++) {
+            uint32_t p = s->before.from[k];
+            if (s->reaches[p]) continue;
+            s->reaches[p] = 1;
+            s->queue[tail++] = p;
+        }
+    }
+}
+
+/* The nearest definition on a way from `start` to the present block; UINT32_MAX: no way has one. */
+static uint32_t definition_behind(unset_search *s, uint32_t start) {
+    uint32_t head = 0, tail = 0, present = s->t->block;
+    if (start == present || !s->reaches[start]) return UINT32_MAX;
+    s->walks++;
+    s->seen[start] = s->walks;
+    s->queue[tail++] = start;
+    while (head < tail) {
+        uint32_t b = s->queue[head++];
+        if (s->definition[b] != UINT32_MAX) return s->definition[b];
+        for (int k = 0; k < 2; k++) {
+            uint32_t to = s->fn->blocks[b].succ[k];
+            if (to == HG_NO_BLOCK || to == present || s->seen[to] == s->walks || !s->reaches[to]) continue;
+            s->seen[to] = s->walks;
+            s->queue[tail++] = to;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* The branch that decides: the last one of such a path whose other side leads past a definition. */
+typedef struct deciding {
+    uint32_t branch, definition; /* instructions; branch UINT32_MAX: none was found */
+    bool taken;                  /* how the path goes on */
+} deciding;
+
+enum { MAX_DECISIONS = 64 /* branches of a path that are looked at */ };
+
+/* `bra.!p @l` of the text is a branch over a jump: what the text calls taken is the other way. */
+static bool is_negated(const hg_program *p, uint32_t inst) {
+    if (p->insts[inst].op != HG_OP_BRA || inst + 1 >= p->inst_count || p->insts[inst + 1].op != HG_OP_BRA || !p->lines) return false;
+    const hg_operand *branch = hg_inst_operands(p, inst), *jump = hg_inst_operands(p, inst + 1);
+    return branch[0].reg != 255 && jump[0].reg == 255 && branch[1].value == inst + 2 && p->lines[inst] == p->lines[inst + 1] &&
+           p->columns[inst] == p->columns[inst + 1];
+}
+
+static deciding find_decision(unset_search *s) {
+    deciding d = {.branch = UINT32_MAX};
+    note_definitions(s);
+    walk_unset(s);
+    mark_reaching(s);
+    for (uint32_t b = s->t->block, left = MAX_DECISIONS; b && s->from[b] && left && d.branch == UINT32_MAX; b = s->from[b] - 1) {
+        const hg_block *before = &s->fn->blocks[s->from[b] - 1];
+        if (before->succ[0] == before->succ[1] || before->succ[1] == HG_NO_BLOCK || before->succ[0] == HG_NO_BLOCK) continue;
+        left--;
+        d.taken = before->succ[0] == b;
+        d.definition = definition_behind(s, before->succ[d.taken]);
+        if (d.definition != UINT32_MAX) d.branch = before->last - 1;
+    }
+    if (d.branch != UINT32_MAX && is_negated(s->t->program, d.branch)) d.taken = !d.taken;
+    return d;
+}
+
+static deciding find_unset_branch(const types *t, uint8_t reg) {
+    deciding d = {.branch = UINT32_MAX};
+    unset_search s = {.t = t, .fn = &t->cfg->functions[0], .reg = reg};
+    uint32_t n = s.fn->block_count;
+    s.before = find_predecessors(s.fn);
+    s.definition = hg_calloc(n, sizeof *s.definition);
+    s.from = hg_calloc(n, sizeof *s.from);
+    s.reaches = hg_calloc(n, 1);
+    s.seen = hg_calloc(n, sizeof *s.seen);
+    s.queue = hg_calloc(n, sizeof *s.queue);
+    if (s.before.head && s.before.from && s.definition && s.from && s.reaches && s.seen && s.queue) d = find_decision(&s);
+    free_predecessors(&s.before);
+    hg_free(s.definition);
+    hg_free(s.from);
+    hg_free(s.reaches);
+    hg_free(s.seen);
+    hg_free(s.queue);
+    return d;
 }
 
 /* Why a register is not set in the program itself; NULL: nothing can be said in short. */
 static const char *explain_unset(types *t, uint8_t reg, char *out, size_t size) {
     if (t->function != 0 || t->searches++ >= MAX_SEARCHES) return NULL;
     definition found[2];
-    bool taken = false;
     uint32_t count = find_definitions(t, reg, found), first = count ? found[0].inst : first_definition(t, reg);
-    uint32_t branch = find_unset_branch(t, reg, &taken);
+    deciding d = find_unset_branch(t, reg);
     if (first == UINT32_MAX)
         snprintf(out, size, "nothing sets it");
     else if (!count)
         snprintf(out, size, "it is set later, in %s", hg_check_where(t->program, first).text);
-    else if (branch != UINT32_MAX)
-        snprintf(out, size, "%s sets it, but not where the branch in %s is%s taken", hg_check_where(t->program, first).text,
-                 hg_check_where(t->program, branch).text, taken ? "" : " not");
+    else if (d.branch != UINT32_MAX)
+        snprintf(out, size, "%s sets it, but not where the branch in %s is%s taken", hg_check_where(t->program, d.definition).text,
+                 hg_check_where(t->program, d.branch).text, d.taken ? "" : " not");
     else if (found[0].type != HG_TYPE_OMITTED && (found[0].type & HG_LEAVES_MAYBE))
         snprintf(out, size, "the call in %s sets it on some paths only", hg_check_where(t->program, first).text);
+    else if (first >= t->inst)
+        snprintf(out, size, "%s sets it, but behind this line: nothing has the first time", hg_check_where(t->program, first).text);
     else
         return NULL;
     return out;

@@ -71,6 +71,35 @@ static void test_registers(void) {
            HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.p0 @l\n    mov_imm.u32 r2, 1\nl:\n    add.u32 r3, r2, r2\n    "
                 "add.u32 r3, r2, r2\n",
            {"V01", 8, 17, "uninitialized register: r2", "line 6 sets it, but not where the branch in line 5 is taken"});
+    /* the branch that is meant is not the last one before the read */
+    EXPECT("a branch between, that leads past no write",
+           HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.p0 @l\n    mov_imm.u32 r2, 1\nl:\n    bra.p0 @done\n"
+                "    add.u32 r3, r2, r2\ndone:\n",
+           {"V01", 9, 17, "uninitialized register: r2", "line 6 sets it, but not where the branch in line 5 is taken"});
+    EXPECT("two branches between",
+           HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.p0 @l\n    mov_imm.u32 r2, 1\nl:\n"
+                "    bra.p0 @done\n    bra.p0 @done\n    add.u32 r3, r2, r2\ndone:\n",
+           {"V01", 10, 17, "uninitialized register: r2", "line 6 sets it, but not where the branch in line 5 is taken"});
+    EXPECT("written behind the jump",
+           HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.p0 @set\n    bra @l\nset:\n"
+                "    mov_imm.u32 r2, 1\nl:\n    bra.p0 @done\n    add.u32 r3, r2, r2\ndone:\n",
+           {"V01", 11, 17, "uninitialized register: r2", "line 8 sets it, but not where the branch in line 5 is not taken"});
+    EXPECT("a negated branch",
+           HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.!p0 @l\n    mov_imm.u32 r2, 1\nl:\n"
+                "    bra.p0 @done\n    add.u32 r3, r2, r2\ndone:\n",
+           {"V01", 9, 17, "uninitialized register: r2", "line 6 sets it, but not where the branch in line 5 is taken"});
+    EXPECT("a comparison",
+           HEAD ".param r1 a u32\n    bra.lt.u32 r1, 5, @l\n    mov_imm.u32 r2, 1\nl:\n    bra.eq.u32 r1, 9, @done\n"
+                "    add.u32 r3, r2, r2\ndone:\n",
+           {"V01", 8, 17, "uninitialized register: r2", "line 5 sets it, but not where the branch in line 4 is taken"});
+    EXPECT("of two that lead past writes the nearer one",
+           HEAD ".param r1 a u32\n    setlt.u32 p0, r1, r252\n    bra.p0 @m\n    mov_imm.u32 r2, 1\nm:\n    bra.p0 @l\n"
+                "    mov_imm.u32 r2, 2\nl:\n    add.u32 r3, r2, r2\n",
+           {"V01", 11, 17, "uninitialized register: r2", "line 9 sets it, but not where the branch in line 8 is taken"});
+    EXPECT("set for the next round",
+           HEAD "    mov_imm.u32 r1, 5\nagain:\n    add.u32 r3, r2, r2\n    mov_imm.u32 r2, 1\n"
+                "    loop r1, @again\n",
+           {"V01", 5, 17, "uninitialized register: r2", "line 6 sets it, but behind this line: nothing has the first time"});
     EXPECT("predicate", HEAD "    mov_imm.u32 r1, 1\n    sel.u32 r2, p3, r1, r1\n    sel.u32 r2, p3, r1, r1\n",
            {"V02", 4, 17, "uninitialized predicate: p3", NULL});
     EXPECT("predicate of a branch", HEAD "    bra.p3 @l\nl:\n    exit\n", {"V02", 3, 5, "uninitialized predicate: p3", NULL});
