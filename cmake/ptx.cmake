@@ -7,5 +7,17 @@ if(TARGET hologram_static AND NOT HG_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND C
   add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/hologram.ptx COMMAND hg_gen_ptx ${PROJECT_BINARY_DIR}/hologram.ptx DEPENDS hg_gen_ptx VERBATIM
                      COMMENT "Making PTX of library programs")
   add_custom_target(hologram_ptx ALL DEPENDS ${PROJECT_BINARY_DIR}/hologram.ptx)
-  install(FILES ${PROJECT_BINARY_DIR}/hologram.ptx DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+  # A file without kernels is of no use to anybody: it is not installed, and one of an earlier installation is removed.
+  install(CODE "
+    set(installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
+    set(head \"no kernels\")
+    if(EXISTS \"${PROJECT_BINARY_DIR}/hologram.ptx\")
+      file(STRINGS \"${PROJECT_BINARY_DIR}/hologram.ptx\" head LIMIT_COUNT 1)
+    endif()
+    if(head MATCHES \"no kernels\")
+      message(STATUS \"Not installed: hologram.ptx (made without NVRTC, it has no kernels)\")
+      file(REMOVE \"\${installed}/hologram.ptx\")
+    else()
+      file(INSTALL \"${PROJECT_BINARY_DIR}/hologram.ptx\" DESTINATION \"\${installed}\")
+    endif()")
 endif()

@@ -102,25 +102,9 @@ static bool is_temporary(const char *name) {
 
 /* ---- the folder ---- */
 
-/* Makes every missing part of the path, for this user alone. */
-static void make_path(const char *dir) {
-    size_t length = strlen(dir);
-    char *path = hg_alloc(length + 1);
-    if (!path) return;
-    memcpy(path, dir, length + 1);
-    for (size_t i = 1; i <= length; i++) {
-        if (path[i] && path[i] != '/') continue;
-        char kept = path[i];
-        path[i] = 0;
-        mkdir(path, 0700); /* what matters is whether the folder opens */
-        path[i] = kept;
-    }
-    hg_free(path);
-}
-
 /* A folder in which another user could place files is not used: what lies there is run. */
 static int open_folder(const char *dir) {
-    make_path(dir);
+    hg_folder_make(dir, strlen(dir)); /* what matters is whether it opens */
     int parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (parent < 0) return -1;
     mkdirat(parent, FOLDER, 0700);

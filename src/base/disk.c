@@ -4,11 +4,14 @@
 #if !defined(__wasm__) /* it has no files, and none of the signals of disk.h */
 
 #include "base/disk.h"
+#include "base/base.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,6 +55,32 @@ void hg_signals_hold(hg_held_signals *held) {
 
 void hg_signals_release(const hg_held_signals *held) {
     if (held->held) pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+}
+
+/* ---- folders ---- */
+
+/* The length of the folder that a path lies in, without the slashes between: 2 of "/a/b", 1 of "/a", 0 of "a". */
+static size_t length_above(const char *path, size_t length) {
+    while (length > 1 && path[length - 1] == '/') length--; /* "folder/" is "folder" */
+    while (length && path[length - 1] != '/') length--;
+    while (length > 1 && path[length - 1] == '/') length--;
+    return length;
+}
+
+void hg_folder_make(const char *path, size_t length) {
+    static const char HOME_FOLDER[] = "/.cache";
+    const size_t own = sizeof HOME_FOLDER - 1, above = length_above(path, length);
+    char *folder = hg_alloc(length + 1);
+    if (!folder) return;
+    memcpy(folder, path, length);
+    if (above >= own && memcmp(path + above - own, HOME_FOLDER, own) == 0) {
+        folder[above] = 0;
+        (void)mkdir(folder, 0700);
+        folder[above] = path[above];
+    }
+    folder[length] = 0;
+    (void)mkdir(folder, 0700);
+    hg_free(folder);
 }
 
 /* ---- files without names ---- */

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* 0, or the errno. At RLIMIT_FSIZE that is EFBIG: the SIGXFSZ of this write is taken back, one that was pending before stays. */
@@ -17,6 +18,10 @@ typedef struct hg_held_signals {
 } hg_held_signals;
 void hg_signals_hold(hg_held_signals *held);
 void hg_signals_release(const hg_held_signals *held);
+
+/* Makes the folder of the cache that the first length characters of a path name, where it is missing, for this user alone, and before it the
+ * ".cache" of a home. What lies above is the system's and the user's: a home that does not exist stays so. Whether it worked shows at its use. */
+void hg_folder_make(const char *path, size_t length);
 
 /* A file without a name, in a folder (a descriptor, or AT_FDCWD, and a path from there), for writing; -1 where the system or the file system
  * has no such thing, or with any other errno of open. It is gone when it is closed. mode: less what umask takes. */

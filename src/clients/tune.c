@@ -1,12 +1,12 @@
 /* Measurements of tile sizes: the same launches with one size after another, in rounds, so that what else the machine does meets all of them. */
 #include "clients/tune.h"
+#include "base/disk.h"
 #include "base/thread.h"
 #include "io/io.h"
 #include "runtime/client.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { ARRAYS = 3, ARRAY_BYTES = 4 << 20, ROUNDS = 9, MOST_SIZES = LIBRARY_MOST_TRIES + 1, LEAST_GAIN = 32 };
 
@@ -135,20 +135,6 @@ hg_status hg_tune(hg_backend *b, library_tile tile, hg_tune_result *result) {
 
 /* ---- the file ---- */
 
-/* Makes the folder of a file, for this user alone, with those that it is in. */
-static void make_folder(const char *path) {
-    char folder[4096];
-    size_t length = strlen(path);
-    if (length >= sizeof folder) return;
-    memcpy(folder, path, length + 1);
-    for (size_t i = 1; i < length; i++) {
-        if (folder[i] != '/') continue;
-        folder[i] = 0;
-        (void)mkdir(folder, 0700); /* what matters is whether the file can be written */
-        folder[i] = '/';
-    }
-}
-
 hg_status hg_tune_write(hg_backend *b, char **path) {
     char *device = NULL;
     hg_text text = {0};
@@ -157,7 +143,8 @@ hg_status hg_tune_write(hg_backend *b, char **path) {
     hg_status status = hg_backend_tile_device(b, &device);
     if (status == HG_OK) {
         library_tiles_print(hg_backend_tiles(b), device, &text);
-        make_folder(*path);
+        const char *name = strrchr(*path, '/');
+        if (name) hg_folder_make(*path, (size_t)(name - *path));
         status = text.failed ? hg_fail_memory() : hg_file_write(*path, text.data, text.length);
     }
     hg_text_free(&text);

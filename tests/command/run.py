@@ -22,6 +22,7 @@ import numpy
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
 from checks import check, finish, skip
+from nvidia import architectures_of, find_ptxas
 
 SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
 COMMAND = os.path.join(BUILD, "hologram")
@@ -262,7 +263,7 @@ def arrays():
     expect(run(*axpy, "--in", "x=missing.npy"), 2, r"error\[P06\]", what="missing file")
     expect(run(*axpy, "--in", "x=" + write("cut.npy", open("x.npy", "rb").read()[:100])), 2, r"error\[P0\d\]", what="truncated npy")
     check(open("z.npy", "rb").read() == before, "a failed run touched its output file")
-    expect(run(*axpy[:-1], "y=/nonexistent/z.npy", "--in", "x=x.npy"), 1, r"error\[X02\]", what="output folder missing")
+    expect(run(*axpy[:-1], "y=/dev/null/none/z.npy", "--in", "x=x.npy"), 1, r"error\[X02\]", what="output folder missing")
     if os.path.exists("/dev/full"):
         with open("/dev/full", "wb") as full:
             process = subprocess.run([COMMAND, *axpy[:-1], "y=-", "--in", "x=x.npy"], stdout=full, stderr=subprocess.PIPE)
@@ -465,8 +466,8 @@ def devices():
     os.makedirs("broken/empty", exist_ok=True)
     for name in ("libOpenCL.so.1", "libOpenCL.so", "libvulkan.so.1", "libvulkan.so"):
         write("broken/" + name, "this is no library")
-    write("broken/bad.icd", "/nonexistent/libvendor.so\n")
-    write("broken/bad.json", '{"file_format_version":"1.0.0","ICD":{"library_path":"/nonexistent/libvendor.so","api_version":"1.3.0"}}')
+    write("broken/bad.icd", "/dev/null/none/libvendor.so\n")
+    write("broken/bad.json", '{"file_format_version":"1.0.0","ICD":{"library_path":"/dev/null/none/libvendor.so","api_version":"1.3.0"}}')
     for what, env in (("no library", {"LD_LIBRARY_PATH": os.path.abspath("broken")}),
                       ("no driver", {"OCL_ICD_VENDORS": os.path.abspath("broken/empty"), "VK_DRIVER_FILES": os.path.abspath("broken/none.json"), "VK_ICD_FILENAMES": os.path.abspath("broken/none.json")}),
                       ("bad driver", {"OCL_ICD_VENDORS": os.path.abspath("broken"), "VK_DRIVER_FILES": os.path.abspath("broken/bad.json"), "VK_ICD_FILENAMES": os.path.abspath("broken/bad.json")})):
@@ -696,7 +697,7 @@ def benches():
 # ---- sizes of tiles: measured, written, read, shown, removed; no figure is asserted
 
 def tunes():
-    path = os.path.join(os.getcwd(), "tuned", "deeper", "tiles.txt")
+    path = os.path.join(os.getcwd(), "tuned", "tiles.txt")
     tune = lambda *more: run("tune", "--backend", "cpu", "--only", "gemm.panel", *more, env={"HOLOGRAM_TILES": path, "HOLOGRAM_NUM_THREADS": "2"})
     shown = lambda: json.loads(tune("--list", "--json").out)["outputs"]
     check(f"{path}: there is none\n" in tune("--list").out and [r["name"] for r in shown()] == ["gemm.panel_rows"], f"tune --list: {tune('--list')}")
@@ -1037,7 +1038,7 @@ def differences():
     expect(run("diff", program("axpy"), "--backend", "abacus"), 3, r"X03", what="unknown backend")
     expect(run("diff", program("axpy"), "--backend", "cpu,fast"), 2, r"'fast' is unknown", what="unknown word")
     expect(run("diff"), 2, r"expects one PROGRAM", what="no program")
-    expect(run("diff", program("axpy"), "--against-program", write("b.atlas", mutated(axpy, "fma.f32", "fms.f32")), "--to", "/nonexistent/folder"), 1, r"X02", what="a folder that cannot be made")
+    expect(run("diff", program("axpy"), "--against-program", write("b.atlas", mutated(axpy, "fma.f32", "fms.f32")), "--to", "/dev/null/none/folder"), 1, r"X02", what="a folder that cannot be made")
 
 
 # ---- profiles
@@ -1092,7 +1093,7 @@ def profiles():
     zero = write("zero.atlas", HEAD + "    mov_imm.i32 r11, 0\n    div.i32 r12, r10, r11\n    stg.i32 [r1 + r0], r12\n")
     expect(run("run", zero, "--set", "x=1,2", "--profile", "fault.json"), 1, r"fault\[F02\]", what="profile of a fault")
     check(any(e["cat"] == "kernel" for e in spans(check_trace("fault.json", "fault"))), "a launch that faults is recorded")
-    expect(run("run", program("axpy"), "--set", "alpha=1", "--set", "x=1", "--set", "y=1", "--profile", "/nonexistent/t.json"), 1, r"error\[X02\].*/nonexistent/t.json", out="",
+    expect(run("run", program("axpy"), "--set", "alpha=1", "--set", "x=1", "--set", "y=1", "--profile", "/dev/null/none/t.json"), 1, r"error\[X02\].*/dev/null/none/t.json", out="",
            what="profile that cannot be written")
     expect(run("run", program("axpy"), "--set", "alpha=1", "--set", "x=1", "--set", "y=1", "--profile", "-"), 2, r"profile", what="profile on standard output")
     environment = {"HOLOGRAM_PROFILE_FILE": "e.json"}
@@ -1185,7 +1186,7 @@ def algebra():
             (2, r"character expects a character from 1 to 194, got '0'", "character", "0", "1A"), (2, r"got '195'", "character", "195"),
             (2, r"conjugacy class of the Monster such as 1A or 39B, got '1Z'", "character", "1", "1Z"), (2, r"class takes no --svg", "class", "c1", "--svg", "x.svg"),
             (2, r"table takes no --dot", "table", "--dot"), (2, r"--dot goes alone", "graph", "--dot", "--svg", "x.svg"), (2, r"unknown option '--dots'", "graph", "--dots"),
-            (2, r"got .c96.", "class", "c1", "c96"), (1, r"error\[X02\]: cannot write /nonexistent/x.svg", "table", "--svg", "/nonexistent/x.svg")):
+            (2, r"got .c96.", "class", "c1", "c96"), (1, r"error\[X02\]: cannot write /dev/null/none/x.svg", "table", "--svg", "/dev/null/none/x.svg")):
         expect(run("atlas", *arguments), status, pattern, out="", what=f"atlas {arguments}")
     check(json.loads(run("atlas", "graph", "--svg", "-", "--json").out)["exit"] == 2, "--json with a drawing on standard output")
     check(json.loads(run("atlas", "invert", "2", "96", "--json").out)["diagnostics"][0]["code"] == "F05", "--json of what has no answer")
@@ -1315,11 +1316,9 @@ def ptx():
     if "NVRTC, which compiles kernels, is not found" in made.err:
         skip("no NVRTC: PTX is not made")
         return
-    ptxas, architectures = "/usr/local/cuda/bin/ptxas", []
-    if os.path.exists(ptxas):
-        listed = subprocess.run(["/usr/local/cuda/bin/nvcc", "--list-gpu-code"], capture_output=True, text=True).stdout.split()
-        architectures = [a for a in ("sm_75", "sm_80", "sm_90") if a in listed] + listed[-1:]
-    else:
+    ptxas = find_ptxas()
+    architectures = architectures_of(ptxas) if ptxas else []
+    if not ptxas:
         skip("no ptxas: PTX is not assembled")
     for name in sorted(os.listdir(PROGRAMS)):
         for options in (("--proven",),):

@@ -10,9 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from nvidia import find_ptxas
+
 COMMAND, GENERATOR = sys.argv[1:3]
 BUILD = os.environ.get("HG_BUILD_DIR", "build/release")
-PTXAS = "/usr/local/cuda/bin/ptxas"
+PTXAS = find_ptxas()
 counts = [0, 0, 0]
 OWN = """.atlas 1
 .program own
@@ -136,9 +139,9 @@ def pieces(path):
 
 def assemble_the_builds(folder):
     path = os.path.join(BUILD, "hologram.ptx")
-    if not os.path.exists(path) or not os.access(PTXAS, os.X_OK):
+    if not os.path.exists(path) or not PTXAS:
         counts[2] += 1
-        print("skipped: %s or %s is not there" % (path, PTXAS))
+        print("skipped: %s or ptxas is not there" % path)
         return
     found = list(pieces(path))
     if not found:

@@ -165,7 +165,7 @@ def missing():
         with open(other, "w") as f:
             f.write("#!/bin/sh\necho something else >&3\n")
         os.chmod(other, 0o755)
-        for helper, why in ("/nonexistent/helper", "the helper program /nonexistent/helper cannot be run"), ("off", "HOLOGRAM_DRIVER_HELPER is off"), \
+        for helper, why in ("/dev/null/none/helper", "the helper program /dev/null/none/helper cannot be run"), ("off", "HOLOGRAM_DRIVER_HELPER is off"), \
                 (other, f"{other} is not the helper program of this version"), ("/dev/null", "cannot be run"):
             run = place.run("devices", HOLOGRAM_DRIVER_HELPER=helper)
             check(run.returncode == 0 and "opencl: drivers' libraries are opened directly: " in run.stdout and why in run.stdout, f"{helper}: {run}")
@@ -205,7 +205,7 @@ def kept():
             os.utime(place.file("vendors/fake.icd"), (date, date))
             tried("a file that names libraries", 1, **more)
             with open(place.file(f"vendors/more-{wish[:4]}.icd"), "w") as f:
-                f.write("/nonexistent/library.so\n")
+                f.write("/dev/null/none/library.so\n")
             tried("one more of them", 1, **more)
             tried("nothing new", 0, **more)
             tried("the time limit", 1, **more, HOLOGRAM_DRIVER_TIMEOUT_MS="54321")

@@ -25,11 +25,14 @@ static bool find(const char *symbol, void *function) {
 bool nvrtc_open(char reason[256]) {
     static const char *const NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13",
                                         "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"};
-    const char *own = getenv("HOLOGRAM_NVRTC");
+    const char *own = getenv("HOLOGRAM_NVRTC"), *wheels = getenv("HOLOGRAM_NVIDIA");
+    char wheel[512];
     if (nvrtc.library) return true;
     if (own && *own) nvrtc.library = dlopen(own, RTLD_NOW | RTLD_LOCAL);
+    snprintf(wheel, sizeof wheel, "%s/cuda_nvrtc/lib/libnvrtc.so.12", wheels && *wheels ? wheels : HG_SOURCE_DIR "/build/python/nvidia");
+    if (!nvrtc.library) nvrtc.library = dlopen(wheel, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; i < HG_COUNT_OF(NAMES) && !nvrtc.library; i++) nvrtc.library = dlopen(NAMES[i], RTLD_NOW | RTLD_LOCAL);
-    snprintf(reason, 256, "NVRTC (libnvrtc.so.13 or .12 of the CUDA toolkit) is not installed");
+    snprintf(reason, 256, "NVRTC (libnvrtc.so.13 or .12 of the CUDA toolkit, or of tools/setup) is not installed");
     return nvrtc.library && find("nvrtcCreateProgram", &nvrtc.create) && find("nvrtcCompileProgram", &nvrtc.compile) &&
            find("nvrtcGetProgramLogSize", &nvrtc.log_size) && find("nvrtcGetProgramLog", &nvrtc.log) &&
            find("nvrtcDestroyProgram", &nvrtc.destroy) && find("nvrtcGetNumSupportedArchs", &nvrtc.count) &&

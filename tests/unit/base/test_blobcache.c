@@ -93,17 +93,36 @@ static content look(const char *cache) {
     return c;
 }
 
+/* Only the cache's own folders are made: its last one, and the ".cache" of a home that is there. */
+static void test_folders(void) {
+    static const struct {
+        const char *path, *missing, *made;
+    } cases[] = {{"no-home/.cache/hologram", "no-home", NULL}, {"no-xdg/deep/hologram", "no-xdg", NULL}, {"none/x.cache/hologram", "none", NULL},
+                 {"home/.cache/hologram", NULL, "home/.cache"}, {"home/.cache//other/", NULL, "home/.cache/other"}, {"home/named", NULL, "home/named"},
+                 {"home/slashes///", NULL, "home/slashes"}};
+    struct stat info;
+    umask(0);
+    CHECK(mkdir(path_of("home"), 0700) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hg_blob_cache *cache = open_cache(cases[i].path, PLENTY);
+        CHECK(hg_blob_cache_usable(cache) == !cases[i].missing && put(cache, 1) == !cases[i].missing);
+        if (cases[i].missing) CHECK(lstat(path_of(cases[i].missing), &info) != 0);
+        if (cases[i].made) CHECK(stat(path_of(cases[i].made), &info) == 0 && (info.st_mode & 0777) == 0700);
+        hg_blob_cache_close(cache);
+    }
+}
+
 static void test_basics(void) {
     umask(0);
-    hg_blob_cache *cache = open_cache("a/deep/path", PLENTY);
+    hg_blob_cache *cache = open_cache(".cache/path", PLENTY);
     struct stat info;
     CHECK(hg_blob_cache_usable(cache));
-    CHECK(stat(path_of("a/deep"), &info) == 0 && (info.st_mode & 0777) == 0700);
-    CHECK(stat(path_of("a/deep/path/blobs-1"), &info) == 0 && (info.st_mode & 0777) == 0700);
+    CHECK(stat(path_of(".cache"), &info) == 0 && (info.st_mode & 0777) == 0700);
+    CHECK(stat(path_of(".cache/path/blobs-1"), &info) == 0 && (info.st_mode & 0777) == 0700);
     CHECK_U64(get(cache, 1), 0);
     for (uint64_t n = 0; n < 50; n++) CHECK(put(cache, n));
-    CHECK_U64(look("a/deep/path").readable, 0);
-    hg_blob_cache *other = open_cache("a/deep/path", PLENTY);
+    CHECK_U64(look(".cache/path").readable, 0);
+    hg_blob_cache *other = open_cache(".cache/path", PLENTY);
     for (uint64_t n = 0; n < 60; n++) CHECK_U64(get(other, n), n < 50); /* blob 0 is empty: a hit of no bytes */
     uint8_t key[32];
     key_of(3, key);
@@ -226,7 +245,7 @@ static void test_limit(void) {
 static void test_stale(void) {
     hg_blob_cache *cache = open_cache("stale", PLENTY);
     CHECK(close(open(path_of("stale/blobs-1/tmp-1-2-3.new"), O_CREAT | O_WRONLY, 0600)) == 0);
-    CHECK(symlink("/nonexistent", path_of("stale/blobs-1/tmp-1-2-4.new")) == 0);
+    CHECK(symlink("/dev/null/none", path_of("stale/blobs-1/tmp-1-2-4.new")) == 0);
     CHECK(look("stale").temporary == 2 && put(cache, 1));
     CHECK_U64(look("stale").temporary, 0);
     hg_blob_cache_close(cache);
@@ -388,6 +407,7 @@ int main(void) {
     char command[400];
     snprintf(root, sizeof root, "%s/hg-blobs-XXXXXX", HG_BUILD_DIR);
     if (!mkdtemp(root)) return 1;
+    test_folders();
     test_basics();
     test_damage();
     test_unusable();

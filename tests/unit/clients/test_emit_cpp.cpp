@@ -6,7 +6,7 @@
 #include <string>
 
 int main() {
-    unsigned passed = 0, failed = 0;
+    unsigned passed = 0, failed = 0, skipped = 0;
     auto check = [&](bool ok, const char *what) {
         ok ? ++passed : ++failed;
         if (!ok) std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, what);
@@ -21,10 +21,16 @@ int main() {
         char *out = nullptr;
         size_t length = 0;
         const bool device = std::strcmp(target->name, "c") != 0 && std::strcmp(target->name, "vector") != 0;
-        check(hg_program_emit(program, target->name, device ? &options : nullptr, &out, &length) == HG_OK && length > 0, target->name);
+        const hg_status status = hg_program_emit(program, target->name, device ? &options : nullptr, &out, &length);
+        if (status == HG_ERROR_BACKEND_UNAVAILABLE && std::strcmp(target->name, "ptx") == 0) {
+            std::fprintf(stderr, "skipped: %s\n", hg_last_error()->message);
+            ++skipped;
+            continue;
+        }
+        check(status == HG_OK && length > 0, target->name);
         hg_string_free(out);
     }
     hg_program_release(program);
-    std::printf("%u passed, %u failed, 0 skipped\n", passed, failed);
+    std::printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
     return failed ? 1 : 0;
 }

@@ -22,7 +22,13 @@ static void test_targets(const hg_program *p) {
         char *out = NULL;
         size_t length = 0;
         CHECK(t->size == sizeof *t && t->name[0] && t->suffix[0] && t->about[0]);
-        CHECK_OK(hg_program_emit(p, t->name, NULL, &out, &length));
+        hg_status status = hg_program_emit(p, t->name, NULL, &out, &length);
+        if (status == HG_ERROR_BACKEND_UNAVAILABLE && strcmp(t->name, "ptx") == 0) {
+            CHECK(strstr(hg_last_error()->message, "NVRTC") && !out);
+            SKIP(hg_last_error()->message);
+            continue;
+        }
+        CHECK_OK(status);
         CHECK(out && length > 0 && out[length] == 0 && (t->binary || strlen(out) == length));
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             if (strcmp(t->name, texts[k].name) == 0) {

@@ -176,7 +176,7 @@ static void test_files(void) {
     hg_config config;
     hg_backend *b = NULL;
     CHECK_OK(hg_config_from_env(&config));
-    config.profile_file = "/nonexistent/folder/p.json";
+    config.profile_file = "/dev/null/none/folder/p.json";
     CHECK_STATUS(hg_backend_create_with_config(&config, &b), HG_ERROR_IO);
     CHECK_TEXT(hg_last_error()->code, "X02");
     config.profile_file = "-";
