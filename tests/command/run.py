@@ -797,7 +797,7 @@ def endless():
     x = [1, 0]
     for _ in range(30_000):
         x = [(value + max(x)) % 2**32 for value in x]
-    expect(run("run", write("steps.atlas", steps), "--set", "x=1,0", limit=30), 0, out=f"x u32[2] = {x[0]} {x[1]}\n", what="30,000 whole-array steps")
+    expect(run("run", write("steps.atlas", steps), "--set", "x=1,0", limit=120), 0, out=f"x u32[2] = {x[0]} {x[1]}\n", what="30,000 whole-array steps")
 
 
 # ---- races

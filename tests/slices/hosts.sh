@@ -1,9 +1,13 @@
 #!/bin/sh
 # Other hosts than this one, as far as settings can imitate them: drivers that use less of the CPU, the handlers of an older CPU, one core,
 # drivers that are not there, and a CPU without AVX or without AVX-512 under qemu. A small part of the tests under each; every failure is
-# printed with its setting.
+# printed with its setting. HG_SLICE=long (make test-all) has more settings, and more tests under each.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need /usr/bin/python3
+long=
+[ "${HG_SLICE:-}" != long ] || long=yes
+# either SHORT LONG: the one that this run takes.
+either() { if [ "$long" ]; then echo "$2"; else echo "$1"; fi; }
 tests=$HG_BUILD_DIR/tests
 suite="/usr/bin/python3 $HG_SOURCE_DIR/tests/command/run.py"
 work=$(mktemp -d)
@@ -43,31 +47,34 @@ counts() {
 # no register, which is what f64 is to lavapipe on AVX2. PoCL: the CPU it compiles for.
 lavapipe=$(ls /usr/share/vulkan/icd.d/lvp_icd.*.json 2>/dev/null | head -n 1)
 [ -n "$lavapipe" ] || echo "skipped: lavapipe is not installed (Debian package mesa-vulkan-drivers)"
-hosts="NONE=1 GALLIUM_OVERRIDE_CPU_CAPS=avx LP_NATIVE_VECTOR_WIDTH=128"
-[ "${HG_SLICE:-}" != long ] || hosts="$hosts GALLIUM_OVERRIDE_CPU_CAPS=ssse3 LP_NATIVE_VECTOR_WIDTH=256 LP_NATIVE_VECTOR_WIDTH=512" # make test-all
+hosts="GALLIUM_OVERRIDE_CPU_CAPS=avx LP_NATIVE_VECTOR_WIDTH=128"
+[ ! "$long" ] || hosts="NONE=1 $hosts GALLIUM_OVERRIDE_CPU_CAPS=ssse3 LP_NATIVE_VECTOR_WIDTH=256 LP_NATIVE_VECTOR_WIDTH=512"
 for host in $hosts; do
     [ -n "$lavapipe" ] || { skipped=$((skipped + 1)); continue; }
     vulkan="$host VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe"
     # shellcheck disable=SC2086
-    under $vulkan -- $suite operations
+    [ ! "$long" ] || under $vulkan -- $suite operations
     # shellcheck disable=SC2086
-    under $vulkan -- "$tests/cts" --backend vulkan --as lavapipe --quick --widest 64 --part 5/180
-    [ "$host" != GALLIUM_OVERRIDE_CPU_CAPS=avx ] || under "$host" -- "$tests/test_emit_spirv" --quick
+    under $vulkan -- "$tests/cts" --backend vulkan --as lavapipe --quick --widest 64 --part "$(either 5/720 5/180)"
+    [ ! "$long" ] || [ "$host" != GALLIUM_OVERRIDE_CPU_CAPS=avx ] || under "$host" -- "$tests/test_emit_spirv" --quick
 done
 if [ -f /etc/OpenCL/vendors/pocl.icd ]; then
-    under POCL_LLVM_CPU_NAME=x86-64 -- "$tests/cts" --backend opencl --as pocl --quick --widest 64 --part 7/240
+    under POCL_LLVM_CPU_NAME=x86-64 -- "$tests/cts" --backend opencl --as pocl --quick --widest 64 --part "$(either 7/960 7/240)"
 else
     echo "skipped: PoCL is not installed (Debian package pocl-opencl-icd)"
     skipped=$((skipped + 1))
 fi
 
 # ---- an older CPU's handlers
-for test in "cts --quick --level baseline --part 1/4" "differential --count 50" test_runtime_run test_runtime_probe test_circuit_threads; do
+more=
+[ ! "$long" ] || more='test_runtime_probe test_circuit_threads'
+for test in "cts --quick --level baseline --part $(either 1/16 1/4)" "differential --count $(either 20 50)" test_runtime_run $more; do
     # shellcheck disable=SC2086
     under HOLOGRAM_CPU_LEVEL=baseline -- "$tests"/$test
 done
-under HOLOGRAM_CPU_LEVEL=baseline -- $suite examples formats arrays
-under HOLOGRAM_CPU_LEVEL=baseline -- /usr/bin/python3 tests/golden/run.py
+# shellcheck disable=SC2046
+under HOLOGRAM_CPU_LEVEL=baseline -- $suite $(either examples "examples formats arrays")
+[ ! "$long" ] || under HOLOGRAM_CPU_LEVEL=baseline -- /usr/bin/python3 tests/golden/run.py
 
 # ---- one core, and more threads than cores
 if command -v taskset >/dev/null 2>&1; then
@@ -76,9 +83,9 @@ if command -v taskset >/dev/null 2>&1; then
         # shellcheck disable=SC2086
         under NONE=1 -- taskset -c "$core" "$tests"/$test
     done
-    under NONE=1 -- taskset -c "$core" $suite examples vectors
+    [ ! "$long" ] || under NONE=1 -- taskset -c "$core" $suite examples vectors
 fi
-for threads in 1 7; do
+for threads in $(either 7 "1 7"); do
     under HOLOGRAM_NUM_THREADS=$threads LP_NUM_THREADS=$threads -- "$tests/test_runtime_run"
     under HOLOGRAM_NUM_THREADS=$threads -- "$tests/test_circuit_threads"
     under HOLOGRAM_NUM_THREADS=$threads -- $suite examples
@@ -90,9 +97,10 @@ mkdir -p "$nothing"
 no_opencl="OCL_ICD_VENDORS=$nothing"
 no_vulkan="VK_DRIVER_FILES=$nothing/none.json VK_ICD_FILENAMES=$nothing/none.json"
 no_swiftshader="HG_TEST_SWIFTSHADER=$nothing/none.json"
-for absent in "$no_opencl" "$no_vulkan $no_swiftshader" "$no_opencl $no_vulkan $no_swiftshader"; do
-    # shellcheck disable=SC2086
-    under $absent -- $suite devices operations
+all_absent="$no_opencl $no_vulkan $no_swiftshader"
+for absent in "$all_absent" ${long:+"$no_opencl" "$no_vulkan $no_swiftshader"}; do
+    # shellcheck disable=SC2086,SC2046
+    under $absent -- $suite $(either devices "devices operations")
     # shellcheck disable=SC2086
     under $absent -- "$tests/test_runtime_memory"
 done
@@ -111,9 +119,7 @@ under $no_swiftshader -- tests/devices/on.sh swiftshader "$tests/cts" --backend 
 if command -v qemu-x86_64 >/dev/null 2>&1; then
     for cpu in Nehalem Haswell; do
         emulated="qemu-x86_64 -cpu $cpu"
-        probe=test_runtime_probe # 20 seconds each: once, but for make test-all
-        [ "$cpu" = Nehalem ] || [ "${HG_SLICE:-}" = long ] || probe=
-        for test in "cts --quick --part 3/80" "differential --count 10" test_base test_tile $probe test_runtime_queue; do
+        for test in "cts --quick --part $(either 3/400 3/80)" "differential --count $(either 2 10)" test_base ${long:+test_tile test_runtime_probe test_runtime_queue}; do
             # shellcheck disable=SC2086
             under HOLOGRAM_BACKEND=cpu -- $emulated "$tests"/$test
         done

@@ -2,13 +2,16 @@
 # Library, command and tests for AArch64, run under qemu: conformance and random programs (handlers compiled for NEON, and poor
 # mode), some unit tests, and the example programs with the same output as on this machine.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
+part=2/60
+count=40
+[ "${HG_SLICE:-}" != long ] || { part=2/9; count=200; } # make test-all
 need aarch64-linux-gnu-gcc clang++-14 qemu-aarch64 cmake ninja
 units='test_base test_literal test_assembler test_tile test_atlas'
 # shellcheck disable=SC2086
 cross aarch64 . hologram hologram_static hologram_command cts differential $units
 arm="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 
-for test in "cts --quick --part 2/9" "differential --count 200" $units; do
+for test in "cts --quick --part $part" "differential --count $count" $units; do
     # shellcheck disable=SC2086
     tally $arm build/aarch64/tests/$test
 done
