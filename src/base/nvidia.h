@@ -7,9 +7,9 @@
 
 typedef struct hg_nvidia_library {
     const char *variable;  /* names the file; where it is set, nothing else is looked for */
-    const char *names[2];  /* for the system's loader, newest first */
+    const char *names[3];  /* for the system's loader, newest first; NULL behind the last */
     const char *plain;     /* file in a toolkit's lib64 */
-    const char *wheels[2]; /* files under the folder `nvidia` of Python's site-packages, which HOLOGRAM_NVIDIA names */
+    const char *wheels[3]; /* files under the folder `nvidia` of Python's site-packages, which HOLOGRAM_NVIDIA names */
 } hg_nvidia_library;
 
 /* The first that opens: what the variable names; else what the loader finds, of the toolkit that CUDA_PATH names, of the Python packages, of

@@ -16,22 +16,23 @@ static char missing[256]; /* "": loaded */
 
 /* ---- the library ---- */
 
-static const hg_nvidia_library NVRTC = {.variable = "HOLOGRAM_NVRTC",
-                                        .names = {"libnvrtc.so.13", "libnvrtc.so.12"},
-                                        .plain = "libnvrtc.so",
-                                        .wheels = {"cu13/lib/libnvrtc.so.13", "cuda_nvrtc/lib/libnvrtc.so.12"}};
+static const hg_nvidia_library NVRTC = {
+    .variable = "HOLOGRAM_NVRTC",
+    .names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"},
+    .plain = "libnvrtc.so",
+    .wheels = {"cu13/lib/libnvrtc.so.13", "cuda_nvrtc/lib/libnvrtc.so.12", "cuda_nvrtc/lib/libnvrtc.so.11.2"}};
 
 static void load_nvrtc(void) {
     char said[128] = "";
     hg_library *library = hg_nvidia_open(&NVRTC, said, sizeof said);
     if (!library) {
         snprintf(missing, sizeof missing,
-                 "NVRTC, which compiles kernels, is not found (%s): install the CUDA toolkit's libnvrtc.so.13 or .12", said);
+                 "NVRTC, which compiles kernels, is not found (%s): install the CUDA toolkit's libnvrtc.so.13, .12 or .11.2", said);
         return;
     }
 #define RTC_FUNCTION(name, symbol, parameters)                      \
     if (!hg_library_function(library, symbol, (void *)&nvrtc.name)) \
-        snprintf(missing, sizeof missing, "NVRTC has no %s: one of CUDA 12 or later is needed", symbol);
+        snprintf(missing, sizeof missing, "NVRTC has no %s: one of CUDA 11.2 or later is needed", symbol);
 #include "emit/nvrtc.def"
 }
 

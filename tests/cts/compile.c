@@ -5,7 +5,7 @@
 #include <hologram/emit.h>
 #include <string.h>
 
-static int architectures[4], architecture_count;
+static int architectures[NVRTC_ARCHITECTURES], architecture_count;
 static uint64_t texts;
 
 bool cts_compile_open(char reason[256]) {

@@ -38,7 +38,7 @@ int nvrtcVersion(int *major, int *minor) {
     *minor = 0;
     return 0;
 }
-static const int KNOWN[] = {75, 80, 90};
+static const int KNOWN[] = {50, 61, 75, 80, 90};
 int nvrtcGetNumSupportedArchs(int *count) {
     const char *newest = getenv("FAKE_NVRTC_NEWEST");
     for (*count = 0; *count < 3 && KNOWN[*count] <= (newest ? atoi(newest) : 90);) ++*count;

@@ -1,8 +1,12 @@
-/* Written by hologram: CUDA C for compute capability 7.5 and later; compile with -fmad=false.
+/* Written by hologram: CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with -fmad=false.
 block_reverse, for blocks of 8 x 1 x 1 lanes
 block_reverse, slot 0: input 0, x
 block_reverse, slot 1: the fault record
  */
+#if __CUDA_ARCH__ < 700 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1107
+#undef __grid_constant__
+#define __grid_constant__
+#endif
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -1,4 +1,4 @@
-/* Written by hologram: CUDA C for compute capability 7.5 and later; compile with -fmad=false.
+/* Written by hologram: CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with -fmad=false.
 The program has whole-array steps: the kernels run in this order, each over all lanes.
   0: step parallel_reduce.f32
   1: center_0
@@ -8,6 +8,10 @@ center_0, slot 1: input 0, x
 center_0, slot 2: input 1, y
 center_0, slot 3: the fault record
  */
+#if __CUDA_ARCH__ < 700 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1107
+#undef __grid_constant__
+#define __grid_constant__
+#endif
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -158,11 +162,15 @@ extern "C" __global__ void center_0_kernel(const __grid_constant__ center_0_kern
     }
 }
 
-/* Written by hologram: CUDA C for compute capability 7.5 and later; compile with -fmad=false.
+/* Written by hologram: CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with -fmad=false.
 reduce_add_f32, for blocks of 128 x 1 x 1 lanes
 reduce_add_f32, slot 0: input 0
 reduce_add_f32, slot 1: input 1
  */
+#if __CUDA_ARCH__ < 700 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1107
+#undef __grid_constant__
+#define __grid_constant__
+#endif
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

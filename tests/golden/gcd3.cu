@@ -1,10 +1,14 @@
-/* Written by hologram: CUDA C for compute capability 7.5 and later; compile with -fmad=false.
+/* Written by hologram: CUDA C for compute capability 5.0 and later, 6.1 where it has dp4a; compile with -fmad=false.
 gcd3, slot 0: input 0, a
 gcd3, slot 1: input 1, b
 gcd3, slot 2: input 2, c
 gcd3, slot 3: input 3, out
 gcd3, slot 4: the fault record
  */
+#if __CUDA_ARCH__ < 700 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1107
+#undef __grid_constant__
+#define __grid_constant__
+#endif
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -6,8 +6,9 @@
 
 /* False with the reason where there is none. Looks in $HOLOGRAM_NVRTC (a file), then where the loader looks, then in toolkits under /usr/local. */
 bool nvrtc_open(char reason[256]);
-/* The architectures to try: 75, 80, 90 as far as it knows them, and the newest that it knows. Returns how many. */
-int nvrtc_architectures(int architectures[4]);
+/* The architectures to try: 61, 75, 80, 90 as far as it knows them, and the newest that it knows. Returns how many. */
+enum { NVRTC_ARCHITECTURES = 5 };
+int nvrtc_architectures(int architectures[NVRTC_ARCHITECTURES]);
 /* What ptxas says of a kernel. */
 typedef struct nvrtc_kernel {
     unsigned registers, stack_bytes, spill_bytes;

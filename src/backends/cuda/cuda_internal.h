@@ -62,7 +62,7 @@ struct hg_device {
     bool pools;            /* memory is allocated in the order of a stream */
     uint64_t max_dynamic_shared;
 };
-/* What a device of compute capability 7.5 and later promises before it is asked anything; what a kernel's text depends on is all here. */
+/* What a device of compute capability 6.1 and later promises before it is asked anything; what a kernel's text depends on is all here. */
 void cuda_promise(hg_device_caps *caps, const char *pretend);
 uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
 hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device);

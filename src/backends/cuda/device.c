@@ -20,7 +20,8 @@ enum {
     HOST_REGISTER = 99,
     MEMORY_POOLS = 115
 };
-enum { OLDEST = 75, POOL_RELEASE_THRESHOLD = 4 };
+/* Compute capabilities. Products of four bytes (dp4a) are of every device from 6.1 on. */
+enum { OLDEST = 50, FIRST_DOT4 = 61, POOL_RELEASE_THRESHOLD = 4 };
 
 /* The first question to a device that failed stays in *status (NULL: nobody wants to know), and the answers are 0. */
 static int attribute(CUdevice id, int what, hg_status *status) {
@@ -85,7 +86,7 @@ static void describe(uint32_t index, hg_device_info *info) {
     int found = capability(id, NULL);
     info->available = found >= OLDEST && compiles(info->reason);
     if (found < OLDEST)
-        snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 7.5 is needed", found / 10, found % 10);
+        snprintf(info->reason, sizeof info->reason, "compute capability %d.%d is too old: 5.0 is needed", found / 10, found % 10);
     info->exact = true;
     info->memory_bytes = info->max_buffer_bytes = bytes;
     info->compute_units = (uint32_t)attribute(id, MULTIPROCESSORS, NULL);
@@ -110,7 +111,7 @@ void cuda_promise(hg_device_caps *caps, const char *pretend) {
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
     kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
-    kir->dot4 = caps->dot4 = !hg_pretends(pretend, "no-dot4"); /* dp4a, of every device from 6.1 on */
+    kir->dot4 = caps->dot4 = !hg_pretends(pretend, "no-dot4");
     caps->tier_count = 1;
     caps->tiers[0].name = "device form";
     caps->tiers[0].device_form = caps->asynchronous = caps->uniforms_in_memory = caps->exact = true;
@@ -131,6 +132,7 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     int driver = 0;
     hg_status status = HG_OK;
     cuda_promise(caps, pretend);
+    if (d->architecture < FIRST_DOT4) caps->tiers[0].kir.dot4 = caps->dot4 = false;
     caps->can_import = attribute(d->id, HOST_REGISTER, &status) != 0;
     caps->max_block_lanes = block_lanes(d->id, &status);
     caps->max_shared_bytes = shared_bytes(d->id, &status);
@@ -194,7 +196,7 @@ hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_
     hg_status status = cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
     if (status == HG_OK) d->architecture = (uint32_t)capability(d->id, &status);
     if (status == HG_OK && d->architecture < OLDEST)
-        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %u.%u is too old: 7.5 is needed", d->architecture / 10,
+        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %u.%u is too old: 5.0 is needed", d->architecture / 10,
                          d->architecture % 10);
     if (status == HG_OK) status = open_context(d);
     if (status == HG_OK) status = fill_caps(d, options->pretend);

@@ -28,7 +28,7 @@ static void load(void) {
     }
 #define CU_FUNCTION(name, symbol, parameters)                      \
     if (!hg_library_function(library, symbol, (void *)&cuda.name)) \
-        snprintf(missing, sizeof missing, FAILED ": the driver has no %s: one of CUDA 12 or later is needed", symbol);
+        snprintf(missing, sizeof missing, FAILED ": the driver has no %s: one of CUDA 11.4 or later is needed", symbol);
 #include "backends/cuda/symbols.def"
     if (missing[0]) return;
     CUresult error = CU_CALL(Init, 0);

@@ -79,6 +79,24 @@ static void list_two(char said[512]) {
              (unsigned long long)info[0].memory_bytes >> 20, info[1].name);
 }
 
+/* An old device: whether it is taken, whether it promises products of four bytes, and whether it calculates. */
+static void use_old(char said[512]) {
+    hg_device_info info;
+    char reason[256] = "";
+    hg_device *device = NULL;
+    const hg_driver_options options = {0};
+    if (hg_driver_cuda.enumerate(&info, 1, reason) != 1 || !info.available) {
+        snprintf(said, 512, "%s", info.reason);
+        return;
+    }
+    if (hg_driver_cuda.device_open(0, &options, &device) != HG_OK) return;
+    bool dot4 = hg_driver_cuda.device_caps(device)->dot4;
+    hg_driver_cuda.device_close(device);
+    hg_backend *b = open_number(0);
+    snprintf(said, 512, "%s, %s", dot4 ? "dp4a" : "no dp4a", b && add(b) ? "right" : hg_last_error_text());
+    hg_backend_destroy(b);
+}
+
 /* ---- a device that is lost ---- */
 
 static CUresult lost(const char *call) {
@@ -256,6 +274,9 @@ int main(int argc, char **argv) {
     }
     expect("FAKE_CUDA_DEVICES=2 FAKE_CUDA_CAPABILITY=89 FAKE_CUDA_MEMORY=0x20000000", list_two,
            "2: fake GPU 0, CUDA 13.0, compute capability 8.9, 512 MiB; fake GPU 1");
+    expect("FAKE_CUDA_CAPABILITY=37", use_old, "compute capability 3.7 is too old: 5.0 is needed");
+    expect("FAKE_CUDA_CAPABILITY=50", use_old, "no dp4a, right");
+    expect("FAKE_CUDA_CAPABILITY=61", use_old, "dp4a, right");
     expect("FAKE_CUDA_DEVICES=2", use_two, "right, 0 left behind; Backend not available: cuda has 2 devices, numbers 0 to 1; asked for 2");
     expect("", lose_device, "Backend not available: cuda: the device was lost (");
     expect("", lose_device, "CUDA_ERROR_LAUNCH_FAILED): what its memory held is gone; create a new backend; a new backend works");

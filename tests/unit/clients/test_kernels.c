@@ -177,7 +177,7 @@ static hg_text all_texts(const char *target, const char *head) {
 
 static void test_cuda(void) {
     char reason[256] = "", message[2000] = "";
-    int architectures[4];
+    int architectures[NVRTC_ARCHITECTURES];
     nvrtc_kernel kernel;
     if (!nvrtc_open(reason)) {
         SKIP(reason);

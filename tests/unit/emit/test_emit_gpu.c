@@ -8,7 +8,7 @@
 #include "support/sanitized.h"
 #include "support/shim_driver.h"
 
-static int architectures[4], architecture_count;
+static int architectures[NVRTC_ARCHITECTURES], architecture_count;
 
 static void compile_by_nvrtc(const char *text, const char *name) {
     char message[2000];
