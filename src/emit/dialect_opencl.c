@@ -20,15 +20,23 @@
     [KIR_ATOMIC_UMAX] = prefix "max", [KIR_ATOMIC_SMAX] = prefix "max", [KIR_ATOMIC_EXCH] = prefix "xchg",                           \
     [KIR_ATOMIC_CAS]  = prefix "cmpxchg"}
 
+/* Only of numbers with a fraction: PoCL 3.1 goes through integers, and where its compiler knows that the operand is NaN or too large (a
+ * literal, or x in `if (x == INFINITY)`), the result is undefined and stores are lost. */
+#define INTEGRAL_F32(name) "fabs($0) < 0x1p23f ? " name "($0) : $0"
+#define INTEGRAL_F64(name) "fabs($0) < 0x1p52 ? " name "($0) : $0"
+
 static const c_builtin BUILTINS[] = {
     {KIR_CLZ,     C_INTEGERS, "clz($0)"},
     {KIR_MULHI_U, C_INTEGERS & ~C_IN_U64, "mul_hi($0, $1)"},
     {KIR_FSQRT,   C_FLOATS,   "sqrt($0)"},
     {KIR_FFMA,    C_FLOATS,   "fma($0, $1, $2)"},
     {KIR_FMULERR, C_FLOATS,   "fma($0, $1, -($0 * $1))"},
-    {KIR_FFLOOR,  C_FLOATS,   "floor($0)"},
-    {KIR_FTRUNC,  C_FLOATS,   "trunc($0)"},
-    {KIR_FRINT,   C_FLOATS,   "rint($0)"},
+    {KIR_FFLOOR,  C_IN_F32,   INTEGRAL_F32("floor")},
+    {KIR_FFLOOR,  C_IN_F64,   INTEGRAL_F64("floor")},
+    {KIR_FTRUNC,  C_IN_F32,   INTEGRAL_F32("trunc")},
+    {KIR_FTRUNC,  C_IN_F64,   INTEGRAL_F64("trunc")},
+    {KIR_FRINT,   C_IN_F32,   INTEGRAL_F32("rint")},
+    {KIR_FRINT,   C_IN_F64,   INTEGRAL_F64("rint")},
     {KIR_DOT4_S,  C_IN_U32,   "(uint)dot_4x8packed_ss_int($0, $1) + $2"},
     {KIR_DOT4_U,  C_IN_U32,   "(uint)dot_4x8packed_us_int($0, $1) + $2"},
     {KIR_BITCAST, C_IN_U32,   "as_uint($0)"},

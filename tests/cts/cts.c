@@ -1,12 +1,12 @@
 /* The conformance program.
  *
  *     cts [--backend B[:DEVICE]] [--level L] [--pretend WORDS] [--row MNEMONIC] [--type T] [--case TEXT] [--quick] [--part I/N] [--widest BITS] [--as NAME] [--times] [--record FILE]
- *         [--vectors BYTES:LANES:COMPILER] [--compile]
+ *         [--vectors BYTES:LANES:COMPILER] [--compile] [--known]
  *
  * On cpu, without --level and --pretend, it runs on every CPU level of this machine and in poor mode. --part runs every N-th case, from
  * the I-th; --case those with TEXT in their name; --widest leaves out wider types. --as names the device in expected.txt, the list of what a device can never do and of what is known to fail; a listed failure
  * that passes is a failure. With --record it runs nothing and writes the cases with their expected results for tests/wasm/replay.c.
- * --vectors: as of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every case for several architectures. */
+ * --known: the rows on operands that compilers know, and nothing else (literals.c). --vectors: as of the differential. With --compile it runs nothing either: NVRTC compiles the CUDA C of every case for several architectures. */
 /* test: labels=cts timeout=900 */
 #include "cts.h"
 #include "support/c_vectors.h"
@@ -216,16 +216,39 @@ static void check_coverage(cts *s) {
         if (!s->covered[op]) cts_fail(s, NULL, hg_op_get((hg_op)op)->id, "no conformance program");
 }
 
+static void all_families(cts *s) {
+    cts_rows(s);
+    cts_literals(s);
+    if (s->target_count > 1) { /* nothing else has whole-array steps */
+        add_target(s, "", "expand", true);
+        add_target(s, "", "expand,poor", true);
+    }
+    cts_maps(s);
+    cts_conv2d(s);
+    cts_matrices(s);
+    cts_norms(s);
+    cts_transforms(s);
+    cts_forms(s);
+    cts_products(s);
+    cts_blocks(s);
+    cts_atlas(s);
+    cts_examples(s);
+    check_coverage(s);
+}
+
 int main(int argc, char **argv) {
     static cts s = {.backend = "cpu", .state = 20240229};
     const char *level = NULL, *pretend = NULL, *record = NULL, *vectors = NULL;
     char reason[256];
+    bool known = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--quick") == 0)
             s.quick = true;
         else if (strcmp(argv[i], "--compile") == 0)
             s.compiles = true;
+        else if (strcmp(argv[i], "--known") == 0)
+            known = true;
         else if (strcmp(argv[i], "--times") == 0)
             s.times = true;
         else if (strcmp(argv[i], "--backend") == 0)
@@ -274,23 +297,10 @@ int main(int argc, char **argv) {
         add_target(&s, "v4", "", false);
         add_target(&s, "", "poor", true);
     }
-    cts_rows(&s);
-    cts_literals(&s);
-    if (s.target_count > 1) { /* nothing else has whole-array steps */
-        add_target(&s, "", "expand", true);
-        add_target(&s, "", "expand,poor", true);
-    }
-    cts_maps(&s);
-    cts_conv2d(&s);
-    cts_matrices(&s);
-    cts_norms(&s);
-    cts_transforms(&s);
-    cts_forms(&s);
-    cts_products(&s);
-    cts_blocks(&s);
-    cts_atlas(&s);
-    cts_examples(&s);
-    check_coverage(&s);
+    if (known)
+        cts_known_rows(&s);
+    else
+        all_families(&s);
     if (s.compiles) cts_compile_close(&s);
     for (int t = 0; t < s.target_count; t++) library_close(s.targets[t].library);
     if (vectors) test_failed += c_vectors_end();

@@ -1,20 +1,9 @@
 /* Rows whose operands are registers, predicates and a condition: a program with the row between loads and a store, made from the
  * table, and the oracle's value for every lane. */
-#include "cts.h"
+#include "rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct row_case {
-    hg_op op;
-    hg_type type, type2;
-    int variant;    /* condition, number of registers of a reduction, or 1: the predicate of a row that writes a register too */
-    uint32_t count; /* source operands */
-    hg_type types[CTS_ARGUMENTS];
-    bool predicate[CTS_ARGUMENTS]; /* the source is a predicate, given as one byte */
-    hg_type result;
-    bool sets_predicate; /* what is looked at is the predicate that the row writes */
-} row_case;
 
 static bool is_register_fold(hg_op op) {
     return op == HG_OP_REDUCE_ADD || op == HG_OP_REDUCE_MIN || op == HG_OP_REDUCE_MAX || op == HG_OP_REDUCE_MUL;
@@ -61,7 +50,7 @@ static bool plan(row_case *r) {
     return r->count <= CTS_ARGUMENTS;
 }
 
-static int add_instruction(const row_case *r, char *at, size_t room) {
+int cts_row_instruction(const row_case *r, char *at, size_t room) {
     const hg_op_info *row = hg_op_get(r->op);
     int n = snprintf(at, room, "    %s%s.%s", row->text, r->op == HG_OP_SET ? hg_condition_name((hg_condition)r->variant) : "",
                      hg_type_name(r->type));
@@ -78,7 +67,9 @@ static int add_instruction(const row_case *r, char *at, size_t room) {
         else
             n += snprintf(at + n, room - (size_t)n, "%s%u", o->kind == HG_K_PRED ? "p" : "r", 10 + source), source++;
     }
-    return n + snprintf(at + n, room - (size_t)n, "\n");
+    n += snprintf(at + n, room - (size_t)n, "\n");
+    if (!r->sets_predicate) return n;
+    return n + snprintf(at + n, room - (size_t)n, "    mov_imm.u8 r42, 0\n    mov_imm.u8 r43, 1\n    sel.u8 r30, p2, r43, r42\n");
 }
 
 /* Each lane loads its operands, runs the row, stores its result. */
@@ -93,9 +84,7 @@ static void write_program(const row_case *r, char *text, size_t room) {
         if (r->predicate[i])
             n += snprintf(text + n, room - (size_t)n, "    mov_imm.u8 r42, 0\n    setne.u8 p%u, r%u, r42\n", 10 + i, 10 + i);
     }
-    n += add_instruction(r, text + n, room - (size_t)n);
-    if (r->sets_predicate)
-        n += snprintf(text + n, room - (size_t)n, "    mov_imm.u8 r42, 0\n    mov_imm.u8 r43, 1\n    sel.u8 r30, p2, r43, r42\n");
+    n += cts_row_instruction(r, text + n, room - (size_t)n);
     snprintf(text + n, room - (size_t)n, "    mov_imm.u64 r40, %u\n    mul.u64 r41, r255, r40\n    stg.%s [r1 + r41], r30\n",
              oracle_size(result), hg_type_name(result));
 }
@@ -107,8 +96,8 @@ static uint64_t lanes_for(const cts *s, const row_case *r) {
     return cts_batch(s, oracle_size(r->type) >= oracle_size(r->type2) ? r->type : r->type2);
 }
 
-/* Wide powers: exponents of 16 bits, of 64 in a few lanes. */
-static void shorten_exponents(hg_type type, uint8_t *exponents, uint64_t n) {
+/* Of 64 bits in a few lanes. */
+void cts_shorten_exponents(hg_type type, uint8_t *exponents, uint64_t n) {
     uint32_t size = oracle_size(type);
     for (uint64_t i = 0; i < n && size > 8; i++) {
         uint32_t kept = i % (size < 256 ? 8 : 24) ? 2 : 8;
@@ -116,7 +105,19 @@ static void shorten_exponents(hg_type type, uint8_t *exponents, uint64_t n) {
     }
 }
 
-/* A batch without faults: divisors that would be zero become one. */
+bool cts_row_result(const row_case *r, uint8_t *const *args, uint8_t *result, uint32_t *tolerance) {
+    const uint8_t *a[CTS_ARGUMENTS];
+    for (uint32_t k = 0; k < r->count; k++) a[k] = args[k];
+    oracle_outcome outcome = oracle_eval(r->op, r->type, r->type2, r->variant, a, result);
+    if (outcome == ORACLE_DIVISION_BY_ZERO) {
+        args[r->count - 1][0] = 1;
+        outcome = oracle_eval(r->op, r->type, r->type2, r->variant, a, result);
+    }
+    *tolerance = outcome != ORACLE_OK || r->sets_predicate ? 0 : (uint32_t)oracle_tolerance(r->op, r->type, a, result);
+    return outcome == ORACLE_OK;
+}
+
+/* A batch without faults. */
 static void run_values(cts *s, const row_case *r, const char *name) {
     hg_type result = r->result;
     uint64_t n = lanes_for(s, r);
@@ -136,26 +137,18 @@ static void run_values(cts *s, const row_case *r, const char *name) {
     uint32_t *tolerance = calloc(n + 1, sizeof *tolerance);
     bool ok = expected && tolerance && c.text && c.array_count == r->count + 1;
     if (ok) cts_fill(s, r->count, r->types, arrays, n);
-    if (ok && r->op == HG_OP_POWM) shorten_exponents(r->type, arrays[1], n);
+    if (ok && r->op == HG_OP_POWM) cts_shorten_exponents(r->type, arrays[1], n);
     bool runs = cts_runs(s, name);
     for (uint64_t i = 0; ok && runs && i < n; i++) {
-        const uint8_t *args[CTS_ARGUMENTS];
+        uint8_t *args[CTS_ARGUMENTS];
         for (uint32_t k = 0; k < r->count; k++) {
             if (r->predicate[k]) arrays[k][i] &= 1;
             args[k] = arrays[k] + i * oracle_size(r->types[k]);
         }
-        uint8_t *to = expected + i * oracle_size(result);
-        oracle_outcome outcome = oracle_eval(r->op, r->type, r->type2, r->variant, args, to);
-        if (outcome == ORACLE_DIVISION_BY_ZERO) {
-            uint32_t divisor = r->count - 1;
-            arrays[divisor][i * oracle_size(r->types[divisor])] = 1;
-            outcome = oracle_eval(r->op, r->type, r->type2, r->variant, args, to);
-        }
-        if (outcome != ORACLE_OK) {
+        if (!cts_row_result(r, args, expected + i * oracle_size(result), &tolerance[i])) {
             cts_fail(s, NULL, name, "the oracle does not know this row");
             ok = false;
         }
-        if (!r->sets_predicate) tolerance[i] = (uint32_t)oracle_tolerance(r->op, r->type, args, to);
     }
     case_set_lanes(&c, n);
     if (ok)
@@ -184,7 +177,9 @@ static void run_division_fault(cts *s, const row_case *r, const char *name) {
     cts_compare(s, name, &c);
 }
 
-static void run_row(cts *s, hg_op op, hg_type type, hg_type type2, int variant) {
+typedef void (*row_function)(cts *s, const row_case *r, const char *name);
+
+static void run_row(cts *s, row_function run, hg_op op, hg_type type, hg_type type2, int variant) {
     row_case r = {.op = op, .type = type, .type2 = type2, .variant = variant};
     const hg_op_info *row = hg_op_get(op);
     char name[96];
@@ -194,27 +189,33 @@ static void run_row(cts *s, hg_op op, hg_type type, hg_type type2, int variant) 
     if (row->type_count == 2) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", hg_type_name(type2));
     if (is_register_fold(op)) snprintf(name + n, sizeof name - (size_t)n, " of %d", variant);
     if (writes_both(op) && variant) snprintf(name + n, sizeof name - (size_t)n, " carry");
-    run_values(s, &r, name);
-    if ((op == HG_OP_DIV || op == HG_OP_REM || op == HG_OP_POWM) && !oracle_is_float(type)) run_division_fault(s, &r, name);
+    run(s, &r, name);
 }
 
-void cts_rows(cts *s) {
+void cts_each_row(cts *s, row_function run) {
     for (int op = 0; op < HG_OP_COUNT; op++)
         for (int t = 0; t < HG_TYPE_COUNT; t++) {
             hg_type type = (hg_type)t;
             if (!hg_op_allows_type((hg_op)op, type)) continue;
             if (hg_op_get((hg_op)op)->type_count == 2) {
                 for (int from = 0; from < HG_TYPE_COUNT; from++)
-                    if (hg_op_allows_types((hg_op)op, type, (hg_type)from)) run_row(s, (hg_op)op, type, (hg_type)from, 0);
+                    if (hg_op_allows_types((hg_op)op, type, (hg_type)from)) run_row(s, run, (hg_op)op, type, (hg_type)from, 0);
             } else if (op == HG_OP_SET) {
-                for (int c = 0; c < (oracle_is_float(type) ? HG_COND_LTU : HG_COND_COUNT); c++) run_row(s, (hg_op)op, type, type, c);
+                for (int c = 0; c < (oracle_is_float(type) ? HG_COND_LTU : HG_COND_COUNT); c++) run_row(s, run, (hg_op)op, type, type, c);
             } else if (is_register_fold((hg_op)op)) {
-                for (int count = 0; count <= 5; count += count < 3 ? 1 : 2) run_row(s, (hg_op)op, type, type, count);
+                for (int count = 0; count <= 5; count += count < 3 ? 1 : 2) run_row(s, run, (hg_op)op, type, type, count);
             } else {
-                for (int way = 0; way <= (writes_both((hg_op)op) ? 1 : 0); way++) run_row(s, (hg_op)op, type, type, way);
+                for (int way = 0; way <= (writes_both((hg_op)op) ? 1 : 0); way++) run_row(s, run, (hg_op)op, type, type, way);
             }
         }
 }
+
+static void run_loaded(cts *s, const row_case *r, const char *name) {
+    run_values(s, r, name);
+    if ((r->op == HG_OP_DIV || r->op == HG_OP_REM || r->op == HG_OP_POWM) && !oracle_is_float(r->type)) run_division_fault(s, r, name);
+}
+
+void cts_rows(cts *s) { cts_each_row(s, run_loaded); }
 
 /* Every edge value as a literal, stored. */
 static void literals_of(cts *s, hg_type type) {

@@ -1,5 +1,6 @@
 /* Float instructions that have one right answer: the host's IEEE binary32 and binary64, built without contraction.
- * f16 and bf16 are by definition the binary32 result of the widened operands, rounded once (semantics 0.3); mad rounds its product. */
+ * f16 and bf16 are by definition the binary32 result of the widened operands, rounded once more (semantics 0.3), but fma and fms, which
+ * are rounded once; mad rounds its product. */
 #include "oracle_internal.h"
 #include <math.h>
 #include <string.h>
@@ -153,6 +154,10 @@ oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *
         return ORACLE_OK;
     }
     if (type == HG_TYPE_F64) return on_f64(op, variant, args, result);
+    if ((op == HG_OP_FMA || op == HG_OP_FMS) && type != HG_TYPE_F32) {
+        half_fma(type, args, op == HG_OP_FMS, result);
+        return ORACLE_OK;
+    }
     float v[256], r;
     int count = is_fold(op) ? variant : argument_count(op);
     for (int i = 0; i < count; i++) v[i] = float_widen(type, args[i]);

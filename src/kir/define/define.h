@@ -12,9 +12,15 @@ bool kir_define_exists(uint16_t fn, hg_type atlas_type);
 bool kir_define_is_small(uint16_t fn, hg_type atlas_type); /* inlined rather than called */
 /* The module's function of a definition, made on first use. NULL when out of memory. */
 kir_function *kir_definition_function(kir_module *m, uint16_t fn, hg_type atlas_type);
-/* ---- operate.c: what an arithmetic, logic or function instruction does ---- */
+/* ---- half.c ---- */
 kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v);  /* u16 bits to f32 */
 kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v); /* f32 to u16 bits, rounded once */
+/* w[0] w[1] + w[2] of three widened halves, rounded once to u16 bits. */
+kir_value *kir_fma_half(kir_builder *b, hg_type half, kir_value *const *w);
+/* x + y of one float format rounded to odd: rounding that to a format with at least two bits fewer is one correct rounding of x + y
+ * (Boldo, Melquiond 2008). */
+kir_value *kir_add_to_odd(kir_builder *b, kir_value *x, kir_value *y);
+/* ---- operate.c: what an arithmetic, logic or function instruction does ---- */
 /* The result of an hg_op or KIR_FN_* on operands of one Atlas type. */
 kir_value *kir_operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *args);
 uint8_t kir_operate_args(uint16_t fn);

@@ -26,6 +26,8 @@ kir_value *define_rcp(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_relu(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_class(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_mirror(kir_builder *b, hg_type type, kir_value *const *arg);
+/* half.c */
+kir_value *define_fma_bf16(kir_builder *b, hg_type type, kir_value *const *arg);
 /* exp.c */
 kir_value *define_exp(kir_builder *b, hg_type type, kir_value *const *arg);
 kir_value *define_exp2(kir_builder *b, hg_type type, kir_value *const *arg);

@@ -1,18 +1,10 @@
 /* What an arithmetic, logic or function instruction does to values: the same in lane code and in whole-array instructions.
- * f16 and bf16 are widened to f32, computed and rounded once (semantics 0.3).
+ * f16 and bf16 are widened to f32, computed and rounded once more (semantics 0.3).
  * Must not know: registers, memory. */
 #include "kir/kir.h"
 #include "kir/builder.h"
 #include "kir/define/define.h"
 #include <string.h>
-
-kir_value *kir_widen_half(kir_builder *b, hg_type half, kir_value *v) {
-    return kir_convert(b, half == HG_TYPE_F16 ? KIR_H2F : KIR_B2F, HG_TYPE_F32, v);
-}
-
-kir_value *kir_narrow_half(kir_builder *b, hg_type half, kir_value *v) {
-    return kir_convert(b, half == HG_TYPE_F16 ? KIR_F2H : KIR_F2B, HG_TYPE_U16, v);
-}
 
 /* Division that was checked: the primitive gives 0 for a zero divisor, so that it is defined where the lane has stopped. */
 static kir_value *divide(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
@@ -81,7 +73,8 @@ static kir_value *operate(kir_builder *b, uint16_t fn, hg_type type, kir_value *
     return define(b, fn, type, a);
 }
 
-/* On halves: bits where the meaning is about bits, else through f32 with one rounding; mad has two by definition. */
+/* On halves: bits where the meaning is about bits, else the operation of f32, rounded once more. That is one rounding in all for add, sub, mul,
+ * div and sqrt (Figueroa 1995) and for what is exact in f32; fma and fms have one by their own way, mad has two by definition. */
 static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_value *const *a) {
     if (fn == HG_OP_MOV) return a[0];
     if (fn == HG_OP_ABS) return kir_binary(b, KIR_AND, a[0], kir_const(b, HG_TYPE_U16, 0x7FFF));
@@ -93,6 +86,8 @@ static kir_value *operate_half(kir_builder *b, uint16_t fn, hg_type type, kir_va
         kir_value *product = kir_narrow_half(b, type, kir_mul(b, w[0], w[1]));
         return kir_narrow_half(b, type, kir_add(b, kir_widen_half(b, type, product), w[2]));
     }
+    if (fn == HG_OP_FMS) w[2] = kir_widen_half(b, type, kir_binary(b, KIR_XOR, a[2], kir_const(b, HG_TYPE_U16, 0x8000)));
+    if (fn == HG_OP_FMA || fn == HG_OP_FMS) return kir_fma_half(b, type, w);
     return kir_narrow_half(b, type, operate(b, fn, HG_TYPE_F32, w));
 }
 

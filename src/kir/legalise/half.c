@@ -52,17 +52,7 @@ static kir_function *fma_by_f64(rewrite_pass *p) {
     kir_builder *b = &h.b;
     kir_value *x[3];
     for (uint8_t i = 0; i < 3; i++) x[i] = kir_convert(b, KIR_F2F, HG_TYPE_F64, kir_param(b, i));
-    kir_value *product = kir_mul(b, x[0], x[1]), *s = kir_add(b, product, x[2]);
-    kir_value *t = kir_sub(b, s, product), *e = kir_sub(b, product, kir_sub(b, s, t));
-    e = kir_add(b, e, kir_sub(b, x[2], t)); /* s + e is the exact sum */
-    kir_value *zero = kir_f64(b, 0.0), *up = kir_binary(b, KIR_FCMP_LT, zero, e), *down = kir_binary(b, KIR_FCMP_LT, e, zero);
-    kir_value *sb = kir_convert(b, KIR_BITCAST, HG_TYPE_U64, s), *one = kir_const(b, HG_TYPE_U64, 1), *none = kir_const(b, HG_TYPE_U64, 0);
-    kir_value *even = kir_binary(b, KIR_CMP_EQ, kir_binary(b, KIR_AND, sb, one), none);
-    kir_value *negative = kir_binary(b, KIR_CMP_SLT, sb, none);
-    kir_value *away = kir_binary(b, KIR_XOR, up, negative); /* the error points away from zero */
-    kir_value *odd = kir_select(b, away, kir_add(b, sb, one), kir_sub(b, sb, one));
-    kir_value *inexact = kir_binary(b, KIR_AND, kir_binary(b, KIR_OR, up, down), even);
-    kir_value *r = kir_convert(b, KIR_BITCAST, HG_TYPE_F64, kir_select(b, inexact, odd, sb));
+    kir_value *r = kir_add_to_odd(b, kir_mul(b, x[0], x[1]), x[2]);
     kir_return(b, kir_convert(b, KIR_F2F, HG_TYPE_F32, r));
     rewrite_helper_end(p, &h);
     return h.function;

@@ -1,7 +1,9 @@
-/* Constant folding and operations that change nothing. Integers up to 64 bits exactly; floats only where one correctly rounded
- * C operation is the meaning (add, sub, mul), and the error of a product. Must not know: regions. */
+/* Constant folding and operations that change nothing. Every value primitive of constants of at most 64 bits is folded: no compiler of a
+ * device gets one to fold, since some fold what C or SPIR-V leave open to anything (PoCL 3.1: rint of a number beyond 2^31). Integers
+ * exactly; floats by the one C operation that is the meaning. Must not know: regions. */
 #include "kir/passes/simplify_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint64_t mask_of(uint8_t type) {
@@ -74,14 +76,53 @@ static uint64_t product_error(uint8_t type, uint64_t x, uint64_t y) {
     return bits_of_f64(e + al * bl);
 }
 
-static uint64_t float_operation(kir_op op, uint8_t type, uint64_t x, uint64_t y) {
-    if (op == KIR_FMULERR) return product_error(type, x, y);
-    if (type == HG_TYPE_F32) {
-        float a = f32_of(x), b = f32_of(y);
-        return bits_of_f32(op == KIR_FADD ? a + b : op == KIR_FSUB ? a - b : a * b);
+/* The same text for binary32 (suffix f) and binary64. */
+#define DEFINE_ARITHMETIC(real, suffix)                                         \
+    static bool real##_arithmetic(kir_op op, real a, real b, real c, real *r) { \
+        switch (op) {                                                           \
+        case KIR_FADD: *r = a + b; return true;                                 \
+        case KIR_FSUB: *r = a - b; return true;                                 \
+        case KIR_FMUL: *r = a * b; return true;                                 \
+        case KIR_FDIV: *r = a / b; return true;                                 \
+        case KIR_FSQRT: *r = sqrt##suffix(a); return true;                      \
+        case KIR_FFMA: *r = fma##suffix(a, b, c); return true;                  \
+        case KIR_FFLOOR: *r = floor##suffix(a); return true;                    \
+        case KIR_FTRUNC: *r = trunc##suffix(a); return true;                    \
+        case KIR_FRINT: *r = rint##suffix(a); return true;                      \
+        default: return false;                                                  \
+        }                                                                       \
     }
-    double a = f64_of(x), b = f64_of(y);
-    return bits_of_f64(op == KIR_FADD ? a + b : op == KIR_FSUB ? a - b : a * b);
+DEFINE_ARITHMETIC(float, f)
+DEFINE_ARITHMETIC(double, )
+
+static bool float_operation(kir_op op, uint8_t type, const uint64_t *x, uint64_t *r) {
+    if (op == KIR_FMULERR) {
+        *r = product_error(type, x[0], x[1]);
+        return true;
+    }
+    bool wide = type == HG_TYPE_F64;
+    double a = wide ? f64_of(x[0]) : (double)f32_of(x[0]), b = wide ? f64_of(x[1]) : (double)f32_of(x[1]), d;
+    float f;
+    switch (op) { /* f32 in f64: the same order */
+    case KIR_FCMP_EQ: *r = a == b; return true;
+    case KIR_FCMP_LT: *r = a < b; return true;
+    case KIR_FCMP_LE: *r = a <= b; return true;
+    default: break;
+    }
+    if (wide ? !double_arithmetic(op, a, b, f64_of(x[2]), &d) : !float_arithmetic(op, f32_of(x[0]), f32_of(x[1]), f32_of(x[2]), &f))
+        return false;
+    *r = wide ? bits_of_f64(d) : bits_of_f32(f);
+    return true;
+}
+
+/* Truncated, kept in the range of the result; NaN gives 0. */
+static uint64_t float_to_int(uint8_t type, double x, bool is_signed) {
+    uint32_t bits = kir_type_bits(type);
+    double limit = ldexp(1.0, (int)bits - is_signed);
+    uint64_t top = mask_of(type) >> is_signed;
+    if (!is_signed) return x > -1.0 ? (x < limit ? (uint64_t)x : top) : 0;
+    if (isnan(x)) return 0;
+    return x >= -limit ? (x < limit ? (uint64_t)(int64_t)x & mask_of(type) : top) : top + 1;
 }
 
 /* A binary integer operation on the bits of a type of at most 64. */
@@ -139,6 +180,7 @@ static uint64_t narrow_half(kir_op op, uint32_t x) {
 
 static bool convert(const kir_value *v, uint64_t x, uint64_t *r) {
     uint8_t from = v->args[0]->type;
+    double real = from == HG_TYPE_F64 ? f64_of(x) : from == HG_TYPE_F32 ? (double)f32_of(x) : 0;
     switch ((kir_op)v->op) {
     case KIR_BITCAST:
     case KIR_ZEXT:
@@ -148,12 +190,23 @@ static bool convert(const kir_value *v, uint64_t x, uint64_t *r) {
     case KIR_S2F:
         *r = v->type == HG_TYPE_F32 ? bits_of_f32((float)signed_of(from, x)) : bits_of_f64((double)signed_of(from, x));
         return true;
+    case KIR_F2U:
+    case KIR_F2S: *r = float_to_int(v->type, real, v->op == KIR_F2S); return true;
+    case KIR_F2F: *r = v->type == from ? x : v->type == HG_TYPE_F32 ? bits_of_f32((float)real) : bits_of_f64(real); return true;
     case KIR_H2F:
     case KIR_B2F: *r = widen_half((kir_op)v->op, (uint32_t)x); return true;
     case KIR_F2H:
     case KIR_F2B: *r = narrow_half((kir_op)v->op, (uint32_t)x); return true;
     default: return false;
     }
+}
+
+static uint32_t dot4(bool is_signed, uint32_t x, uint32_t y, uint32_t sum) {
+    for (uint32_t at = 0; at < 32; at += 8) {
+        uint32_t a = x >> at & 0xFF, b = y >> at & 0xFF;
+        sum += (is_signed && a > 127 ? a - 256 : a) * (b > 127 ? b - 256 : b);
+    }
+    return sum;
 }
 
 static bool is_const(const kir_value *v) { return v->op == KIR_CONST && kir_type_bytes(v->type) <= 8; }
@@ -253,15 +306,18 @@ fold_result simplify_fold(const kir_value *v, uint64_t *constant, kir_value **va
     if (kir_type_bytes(v->type) > 8) return FOLD_NONE;
     for (uint8_t i = 0; i < v->nargs; i++)
         if (!is_const(v->args[i])) return FOLD_NONE;
-    uint64_t x = v->args[0]->u.imm, y = v->nargs > 1 ? v->args[1]->u.imm : 0;
-    if (v->op == KIR_FADD || v->op == KIR_FSUB || v->op == KIR_FMUL || v->op == KIR_FMULERR) {
-        *constant = float_operation((kir_op)v->op, type, x, y);
-        return FOLD_CONSTANT;
-    }
+    uint64_t x[3] = {0};
+    for (uint8_t i = 0; i < v->nargs && i < 3; i++) x[i] = v->args[i]->u.imm;
+    kir_op op = (kir_op)v->op;
     bool done = false;
-    if (kir_op_get((kir_op)v->op)->class == KIR_CLASS_INT)
-        done = v->nargs == 2 ? int_operation((kir_op)v->op, type, x, y, constant) : int_function((kir_op)v->op, type, x, constant);
-    else if (v->nargs == 1)
-        done = convert(v, x, constant);
+    switch (kir_op_get(op)->class) {
+    case KIR_CLASS_INT:
+        done = v->nargs == 2 ? int_operation(op, type, x[0], x[1], constant) : int_function(op, type, x[0], constant);
+        break;
+    case KIR_CLASS_FLOAT: done = float_operation(op, type, x, constant); break;
+    case KIR_CLASS_CONVERT: done = convert(v, x[0], constant); break;
+    case KIR_CLASS_DOT: *constant = dot4(op == KIR_DOT4_S, (uint32_t)x[0], (uint32_t)x[1], (uint32_t)x[2]), done = true; break;
+    default: break;
+    }
     return done ? FOLD_CONSTANT : FOLD_NONE;
 }
