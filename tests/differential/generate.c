@@ -130,7 +130,9 @@ static void block(generator *g, int statements) {
     for (int i = 0; i < statements; i++) {
         uint32_t kind = pick(g, 100);
         if (g->cost > 2 * g->budget) return;
-        if (kind < 58 || !affordable(g))
+        if ((g->flags & GENERATE_VECTOR) && kind < 30)
+            vector_statement(g);
+        else if (kind < 58 || !affordable(g))
             compute(g);
         else if (kind < 72)
             memory(g);
@@ -223,6 +225,7 @@ static uint32_t widest(const generator *g) {
 static void choose_launch(generator *g) {
     ref_launch *l = &g->c->launch;
     uint32_t most = widest(g) > 64 ? 8 : widest(g) > 8 ? 24 : 96, dimensions = 1 + pick(g, 3);
+    if (g->flags & GENERATE_VECTOR) most = most < 96 ? 5 * most : SCATTER_LANES / 2;
     if ((g->flags & GENERATE_ROUNDS) && most > 8 && chance(g, 70)) most = 8; /* the fewer lanes, the more rounds */
     *l = (ref_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}};
     for (uint32_t d = 0; d < dimensions; d++) {
@@ -233,6 +236,7 @@ static void choose_launch(generator *g) {
         if (room > 1) l->grid[d] = 1 + pick(g, room > 5 ? 5 : room);
     }
     if (dimensions == 1 && widest(g) == 8 && chance(g, 8)) l->block[0] = 200 + pick(g, 100), l->grid[0] = 1 + pick(g, 2);
+    if ((g->flags & GENERATE_VECTOR) && l->block[0] >= 200) l->grid[0] = 1;
     g->block_lanes = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     g->lanes = g->block_lanes * l->grid[0] * l->grid[1] * l->grid[2];
     if (g->lanes > 1 && chance(g, 40))
@@ -411,6 +415,7 @@ static bool make_arrays(generator *g) {
         ok = random_array(g, "pool", g->stride[IN_POOL] * g->lanes, true);
         if (ok) c->arrays[c->array_count - 1].pool = true, describe_slots(g, &c->arrays[c->array_count - 1], IN_POOL);
     }
+    if (ok && (g->flags & GENERATE_VECTOR)) ok = random_array(g, "scattered", SCATTER_SITES * SCATTER_LANES * 8, false);
     if (g->has_collectives) case_add_scalar(c, "n", HG_TYPE_U64, g->lanes);
     return ok;
 }
@@ -427,6 +432,7 @@ static bool assemble_text(generator *g, uint64_t seed) {
     if (g->has_collectives) add_text(&t, ".param r%d result buffer %s inout\n", R_RES, type_text(g, g->xch));
     if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
+    if (g->flags & GENERATE_VECTOR) add_text(&t, ".param r%d scattered buffer u8 inout\n", R_SCATTER);
     uint32_t own = 0;
     for (int i = 0; i < g->type_count; i++) own += (4 * oracle_size(g->types[i]) + 7) / 8 * 8;
     if (g->has_private) add_text(&t, ".private %u\n", own);
@@ -467,6 +473,7 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
         uniform_block(&g, 2 + (int)pick(&g, 6));
     else
         uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
+    if ((flags & GENERATE_VECTOR) && seed % 40 == 11) long_row(&g);
     if (flags & GENERATE_ROUNDS) many_rounds(&g);
     c->cleared_class = g.has_classes ? 5 : 96;
     if (g.wants_fault) fault(&g);

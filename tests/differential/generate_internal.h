@@ -8,7 +8,7 @@
  * How they end: every cycle has a counter register of its own, set to a small value before the cycle is entered and counted down by
  * every way round it. (Those of generate_rounds.c are large, and little stands in their cycles.)
  *
- * Registers: r1 … r7 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 … scratch, r100 … variables by type;
+ * Registers: r1 … r8 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 … scratch, r100 … variables by type;
  * predicates: p0 … p5 variables, p6 … p9 conditions set right before they are used. */
 #ifndef HG_TESTS_GENERATE_INTERNAL_H
 #define HG_TESTS_GENERATE_INTERNAL_H
@@ -22,6 +22,8 @@ enum {
     MAX_FUNCTIONS = 4,
     PREDICATES = 6,
     INPUT_MASK = 2047,
+    SCATTER_SITES = 8,
+    SCATTER_LANES = 512, /* of an array of which each site writes a part */
     FIRST_COUNTER = 20,
     LAST_COUNTER = 59
 };
@@ -35,6 +37,7 @@ enum {
     R_RES = 5,
     R_POOL = 6,
     R_N = 7,
+    R_SCATTER = 8,
     R_OWN = 10,
     R_LOCAL = 11,
     R_SHARED = 12,
@@ -93,7 +96,7 @@ typedef struct generator {
     bool has_private, has_barriers, has_collectives, scratch /* the exchange array is one */, has_pool, has_classes, has_atomics, may_exit,
         wants_fault;
     int function_count, first_callable; /* functions below it may not be called here */
-    int next_label, next_counter, next_barrier;
+    int next_label, next_counter, next_barrier, next_site;
     double cost, factor, budget; /* instructions of one lane: spent, times the loops around, allowed */
     int depth;
 } generator;
@@ -122,6 +125,10 @@ const char *type_text(const generator *g, int type);
 
 /* generate_rounds.c: loops of many rounds, one in the other, in a function, of other lengths in other lanes. */
 void many_rounds(generator *g);
+
+/* generate_vector.c: with GENERATE_VECTOR. A row of many instructions. */
+void vector_statement(generator *g);
+void long_row(generator *g);
 
 /* generate_memory.c: loads, stores, atomics, exchanges, whole-array instructions, faults. */
 void load_input(generator *g, int type, int reg);

@@ -50,6 +50,7 @@ typedef struct run_result {
     char code[4];
     char message[512];
     uint64_t step, phase, lane, instruction;
+    uint64_t offset, limit, operand; /* of the library only */
 } run_result;
 
 /* An array of the case; NULL when there is no room or no memory. bytes NULL: zeros. */

@@ -96,6 +96,9 @@ static void report(hg_status status, run_result *result) {
     result->phase = e->phase;
     result->lane = e->lane;
     result->instruction = e->instruction;
+    result->offset = e->offset;
+    result->limit = e->limit;
+    result->operand = e->operand;
 }
 
 void library_run(library *l, const hg_program *program, run_case *c, run_result *result) {

@@ -1,0 +1,210 @@
+/* Random programs as native code against the interpreter, at every CPU level of the machine: the same bits, or the same fault, its text and place included.
+ *
+ *     native_random [--count N] [--seed N] [--level L] [--print]
+ *
+ * The programs are those of tests/differential with what compilers of the vector form tell apart (generate_vector.c). A program that differs is made
+ * small, and a line says how to run it again. --level: baseline, v3 or v4 alone.
+ * The test suite runs a slice; the long form is `native_random --count 1000000`. */
+/* test: labels=differential timeout=600 */
+#include "backends/cpu/compiled.h"
+#include "backends/cpu/module.h"
+#include "differential/generate.h"
+#include "differential/reduce.h"
+#include "support/library.h"
+#include "test.h"
+#include "tile/tile.h"
+#include <hologram/hologram.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SLICE = 40, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
+
+static const char *const LEVELS[] = {"baseline", "v3", "v4"};
+
+typedef struct options {
+    uint64_t count, seed;
+    const char *level;
+    bool print;
+    library *interpreter, *native[TILE_LEVEL_COUNT];
+    uint64_t programs, faulted;
+} options;
+
+/* ---- the compiler, counted ---- */
+
+static const hg_jit_table *llvm;
+static atomic_uint_least64_t compiled, refused;
+static char first_reason[256];
+
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, hg_jit_object *object, char reason[256]) {
+    hg_status status = llvm->compile(kernel, o, object, reason);
+    if (status == HG_OK) {
+        compiled++;
+    } else {
+        if (refused++ == 0) snprintf(first_reason, sizeof first_reason, "%s", reason);
+    }
+    if (status != HG_OK && status != HG_ERROR_ISA) {
+        test_failed++;
+        fprintf(stderr, "kernel '%s': %s\n", kernel->module->name, reason);
+    }
+    if (status == HG_OK && object->frame == 0)
+        test_failed++, fprintf(stderr, "kernel '%s': its frame is not known\n", kernel->module->name);
+    return status;
+}
+
+static void release(uint8_t *bytes) { llvm->release(bytes); }
+
+static bool use_compiler(char reason[256]) {
+    static cpu_compiler use = {.table = {HG_JIT_VERSION, "native_random", compile, release}, .at_once = true};
+    llvm = cpu_module_open(reason);
+    if (llvm) cpu_compiler_in_use = &use;
+    return llvm != NULL;
+}
+
+/* ---- one program ---- */
+
+static char crash_line[256];
+
+/* A crash must name its seed as well. */
+static void crashed(int number) {
+    size_t length = strlen(crash_line);
+    if (write(STDERR_FILENO, crash_line, length) < 0) _exit(3);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Every tenth seed faults, every fiftieth is long and wide, every fiftieth has many rounds; most of the others are small, as compilers take long for
+ * large ones. */
+static uint32_t flags_of(uint64_t seed) {
+    uint32_t small = seed % 5 == 0 ? 0 : seed % 5 == 1 ? GENERATE_SHORT : GENERATE_SHORT | GENERATE_TINY;
+    return GENERATE_VECTOR | (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 ? (uint32_t)GENERATE_DEEP : small) |
+           (seed % 50 == 37 ? (uint32_t)GENERATE_ROUNDS : 0);
+}
+
+/* What a fault says, all of it. */
+static bool same_fault(const run_result *expected, const run_result *actual, char reason[512]) {
+    if (expected->outcome != RUN_FAULT || actual->outcome != RUN_FAULT) return true;
+    bool same = memcmp(expected->code, actual->code, 3) == 0 && strcmp(expected->message, actual->message) == 0 &&
+                expected->step == actual->step && expected->phase == actual->phase && expected->lane == actual->lane &&
+                expected->instruction == actual->instruction && expected->offset == actual->offset && expected->limit == actual->limit &&
+                expected->operand == actual->operand;
+    if (!same)
+        snprintf(reason, 512,
+                 "expected %s '%.150s' (lane %llu, instruction %llu, offset %llu, limit %llu), got %s '%.150s' (%llu, %llu, %llu, %llu)",
+                 expected->code, expected->message, (unsigned long long)expected->lane, (unsigned long long)expected->instruction,
+                 (unsigned long long)expected->offset, (unsigned long long)expected->limit, actual->code, actual->message,
+                 (unsigned long long)actual->lane, (unsigned long long)actual->instruction, (unsigned long long)actual->offset,
+                 (unsigned long long)actual->limit);
+    return same;
+}
+
+static void fail(options *o, int level, uint64_t seed, run_case *c, const char *why) {
+    char reason[640] = "", path[64] = "";
+    int kind = case_fails(o->native[level], c, 0, reason);
+    if (kind) { /* the reference, which is a third opinion, is with the interpreter */
+        reduce_case(o->native[level], c, kind, REDUCTION_RUNS, reason);
+        snprintf(path, sizeof path, "native-%" PRIu64 ".atlas", seed);
+        FILE *file = fopen(path, "w");
+        if (file) fwrite(c->text, 1, c->length, file), fclose(file);
+    }
+    test_failed++;
+    fprintf(stderr, "native_random --seed %" PRIu64 " --level %s: %s%s%s\n", seed, LEVELS[level], why, path[0] ? "; reduced to " : "",
+            path);
+}
+
+static void compare(options *o, uint64_t seed, run_case *c, const hg_program *program) {
+    run_case expected = {0};
+    run_result er, ar;
+    if (!case_copy(&expected, c)) return;
+    library_run(o->interpreter, program, &expected, &er);
+    if (er.outcome == RUN_ERROR) test_failed++, fprintf(stderr, "native_random --seed %" PRIu64 ": %s\n", seed, er.message);
+    o->faulted += er.outcome == RUN_FAULT;
+    for (int level = 0; level < TILE_LEVEL_COUNT && er.outcome != RUN_ERROR; level++) {
+        run_case actual = {0};
+        char reason[512];
+        if (!o->native[level] || !case_copy(&actual, c)) continue;
+        library_run(o->native[level], program, &actual, &ar);
+        if (case_same(&expected, &er, &actual, &ar, reason) && same_fault(&er, &ar, reason))
+            test_passed++;
+        else
+            fail(o, level, seed, c, reason);
+        case_free(&actual);
+    }
+    case_free(&expected);
+}
+
+static void run_seed(options *o, uint64_t seed) {
+    run_case c;
+    hg_program *program = NULL;
+    snprintf(crash_line, sizeof crash_line, "native_random --seed %" PRIu64 ": crashed\n", seed);
+    if (!generate_case(seed, flags_of(seed), &c)) return;
+    if (o->print) fwrite(c.text, 1, c.length, stderr);
+    if (hg_program_assemble(c.text, c.length, NULL, &program) == HG_OK && hg_program_verify(program, NULL) == HG_OK) {
+        o->programs++;
+        compare(o, seed, &c, program);
+    } else {
+        test_failed++;
+        fprintf(stderr, "native_random --seed %" PRIu64 " --print: no valid program: %s\n", seed, hg_last_error_text());
+    }
+    hg_program_release(program);
+    case_free(&c);
+}
+
+/* ---- the whole ---- */
+
+static bool parse(options *o, int argc, char **argv) {
+    bool one = false;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--print") == 0)
+            o->print = true;
+        else if (strcmp(argv[i], "--count") == 0)
+            o->count = strtoull(value, NULL, 0), i++;
+        else if (strcmp(argv[i], "--seed") == 0)
+            o->seed = strtoull(value, NULL, 0), one = true, i++;
+        else if (strcmp(argv[i], "--level") == 0)
+            o->level = value, i++;
+        else
+            return fprintf(stderr, "unknown option %s\n", argv[i]), false;
+    }
+    if (!o->count) o->count = one ? 1 : SLICE;
+    return true;
+}
+
+static bool open_all(options *o) {
+    char reason[256];
+    int levels = 0;
+    setenv("HOLOGRAM_JIT", "off", 1);
+    o->interpreter = library_open("cpu", "", "", reason);
+    setenv("HOLOGRAM_JIT", "on", 1);
+    for (int level = 0; level < TILE_LEVEL_COUNT && o->interpreter; level++) {
+        if ((o->level && strcmp(o->level, LEVELS[level]) != 0) || !tile_level_available((tile_level)level)) continue;
+        o->native[level] = library_open("cpu", LEVELS[level], "", reason);
+        levels += o->native[level] != NULL;
+    }
+    if (levels == 0) test_failed++, fprintf(stderr, "no device with native code: %s\n", reason);
+    return levels != 0;
+}
+
+int main(int argc, char **argv) {
+    static options o = {.seed = 1};
+    char reason[256];
+    if (!parse(&o, argc, argv)) return 2;
+    if (!use_compiler(reason)) {
+        SKIP(reason);
+        return test_done();
+    }
+    signal(SIGSEGV, crashed);
+    signal(SIGFPE, crashed);
+    signal(SIGILL, crashed);
+    signal(SIGABRT, crashed);
+    if (open_all(&o))
+        for (uint64_t i = 0; i < o.count && test_failed < MOST_FAILURES; i++) run_seed(&o, o.seed + i);
+    library_close(o.interpreter);
+    for (int level = 0; level < TILE_LEVEL_COUNT; level++) library_close(o.native[level]);
+    printf("%" PRIu64 " programs, %" PRIu64 " of them faulted; kernels compiled: %" PRIu64 ", left to the interpreter: %" PRIu64 "%s%s\n",
+           o.programs, o.faulted, (uint64_t)compiled, (uint64_t)refused, refused ? ", the first as " : "", first_reason);
+    return test_done();
+}
