@@ -1,4 +1,5 @@
-# AArch64 Linux with Debian's cross compiler; programs run under qemu-user. The build needs HG_TILES_DIR.
+# AArch64 Linux with Debian's cross compiler; programs run under qemu-user. So does the generator of the
+# tile handlers, unless HG_TILES_DIR names the folder `tiles` of a native build.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -81,8 +81,7 @@ bool nvrtc_compile(const char *text, int architecture, nvrtc_kernel *kernel, cha
     program p = NULL;
     size_t size = 0;
     snprintf(arch, sizeof arch, "-arch=sm_%d", architecture);
-    const char *options[] = {
-        arch, "-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--ptxas-options=-v"};
+    const char *options[] = {arch, "-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false", "--ptxas-options=-v"};
     int error = nvrtc.create(&p, text, "kernel.cu", 0, NULL, NULL);
     if (!error) error = nvrtc.compile(p, (int)HG_COUNT_OF(options), options);
     if (p) (void)nvrtc.log_size(p, &size);

@@ -97,8 +97,12 @@ static content look(const char *cache) {
 static void test_folders(void) {
     static const struct {
         const char *path, *missing, *made;
-    } cases[] = {{"no-home/.cache/hologram", "no-home", NULL}, {"no-xdg/deep/hologram", "no-xdg", NULL}, {"none/x.cache/hologram", "none", NULL},
-                 {"home/.cache/hologram", NULL, "home/.cache"}, {"home/.cache//other/", NULL, "home/.cache/other"}, {"home/named", NULL, "home/named"},
+    } cases[] = {{"no-home/.cache/hologram", "no-home", NULL},
+                 {"no-xdg/deep/hologram", "no-xdg", NULL},
+                 {"none/x.cache/hologram", "none", NULL},
+                 {"home/.cache/hologram", NULL, "home/.cache"},
+                 {"home/.cache//other/", NULL, "home/.cache/other"},
+                 {"home/named", NULL, "home/named"},
                  {"home/slashes///", NULL, "home/slashes"}};
     struct stat info;
     umask(0);
