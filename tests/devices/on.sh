@@ -1,5 +1,6 @@
 #!/bin/sh
-# on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own. DEVICE is pocl,
+# on.sh DEVICE PROGRAM [ARGUMENT...]: runs a test program with only one driver in sight and empty caches of its own, or those of HG_DEVICE_CACHES, a
+# folder in which the tests of one run share a cache for each driver, so that no kernel is compiled twice. DEVICE is pocl,
 # lavapipe, swiftshader (the Vulkan driver in Chromium, or what HG_TEST_SWIFTSHADER names) or fake_cuda (tests/fake_cuda, in HG_BUILD_DIR). In the arguments @ stands for the backend's
 # name. Prints "skipped: REASON" and counts one skipped test where the driver's files are missing.
 set -u
@@ -39,8 +40,12 @@ if [ -z "$driver" ]; then
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
-caches=$(mktemp -d)
-trap 'rm -rf "$caches"' EXIT
+if [ -n "${HG_DEVICE_CACHES:-}" ]; then
+    caches=$HG_DEVICE_CACHES/$device
+else
+    caches=$(mktemp -d)
+    trap 'rm -rf "$caches"' EXIT
+fi
 mkdir -p "$caches/pocl" "$caches/mesa" "$caches/hologram"
 export POCL_CACHE_DIR="$caches/pocl" MESA_SHADER_CACHE_DIR="$caches/mesa" MESA_GLSL_CACHE_DIR="$caches/mesa" HOLOGRAM_CACHE_DIR="$caches/hologram"
 program=$1
