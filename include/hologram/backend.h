@@ -201,7 +201,7 @@ HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;
 HG_API void hg_event_destroy(hg_event *event);
 /**
  * Ends the event's work early and returns at once: commands that have not begun are skipped, lanes stop where they would stop at their
- * time limit. The event is done when nothing of it runs any more, with HG_ERROR_EXECUTION_FAILED (F08, `cancelled`); memory written before
+ * time limit. The event is done when nothing of it runs any more, with HG_ERROR_EXECUTION_FAILED (F11, `cancelled`); memory written before
  * is kept. Work that is over, or on a device whose lanes the host cannot stop before their end, stays as it is.
  */
 HG_API void hg_event_cancel(hg_event *event);

@@ -1,4 +1,5 @@
 /* See compiler.h. Must not know: what a job does. */
+#include "kir/fault_text.h"
 #include "code/compiler.h"
 #include <stdio.h>
 #include <string.h>
@@ -81,10 +82,8 @@ static void *run(void *user) {
 }
 
 static hg_status took_too_long(const char *name, uint64_t since_ns, const char *what) {
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "the driver's compiler has worked on '%s' for %llu ms%s", name,
-                               (unsigned long long)((hg_clock_ns() - since_ns) / 1000000), what);
-    memcpy(hg_error_record()->code, "F08", 4);
-    return status;
+    return kir_fail_launch(KIR_FAULT_COMPILER, "the driver's compiler has worked on '%s' for %llu ms%s", name,
+                           (unsigned long long)((hg_clock_ns() - since_ns) / 1000000), what);
 }
 
 /* The lock is held. Until the job is done or `limit` has come; on the way, who watches is told of it. */

@@ -25,7 +25,7 @@ typedef struct hg_compile_job {
 hg_status hg_compiler_create(const hg_driver *driver, hg_device *device, uint64_t limit_ms, hg_compiler **compiler) HG_NODISCARD;
 /* Closes the device, now or when the last job that was left alone is over, and goes. NULL is allowed. */
 void hg_compiler_close(hg_compiler *compiler);
-/* Its status and error; the job is the caller's again. *left: it took too long and goes on, on its own; the error (F08) says so. */
+/* Its status and error; the job is the caller's again. *left: it took too long and goes on, on its own; the error (F13) says so. */
 hg_status hg_compiler_run(hg_compiler *compiler, hg_compile_job *job, bool *left) HG_NODISCARD;
 /* The error of a launch while a job that was left alone goes on: drivers compile under locks, or in the queue that runs dispatches. */
 hg_status hg_compiler_check(hg_compiler *compiler) HG_NODISCARD;

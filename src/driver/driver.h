@@ -12,6 +12,7 @@
 #define HG_DRIVER_DRIVER_H
 
 #include "base/budget.h"
+#include "base/limit.h"
 #include "kir/device/device.h"
 #include "plan/steps/call.h"
 #include <hologram/backend.h>
@@ -137,7 +138,6 @@ typedef struct hg_driver_launch {
 
 /* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message.
  * Of a race other_inst too: the instruction of the lane that came first. */
-enum { HG_FAULT_RACE = 9 };
 typedef struct hg_driver_fault {
     bool happened;
     uint8_t code, operand;
@@ -156,6 +156,7 @@ typedef struct hg_driver_step {
         *ranges;      /* of call->arrays: the bytes that their elements take; the first element is array.before bytes behind its start */
     hg_range scratch; /* as many bytes as step_supported asked for; of no meaning before and after */
     uint32_t max_threads; /* as of a launch */
+    hg_limit limit;       /* that work on the host keeps: it asks between pieces, and gives the fault of a time-out or a cancel */
     /* Where caps.joins_steps: the step that comes next on the same elements, after which the command is over; NULL: none. Then all are maps that
      * cannot fault, of one number of elements, and each two of their arrays are the same memory or share none. */
     const struct hg_driver_step *next;

@@ -1,6 +1,18 @@
 #include "kir/fault_text.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+hg_status kir_fail_launch(kir_launch_fault code, const char *format, ...) {
+    char text[sizeof hg_error_record()->message];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", text);
+    (void)snprintf(hg_error_record()->code, sizeof hg_error_record()->code, "F%02u", (unsigned)code % 100);
+    return status;
+}
 
 /* Decimal text of a number and its sign; text has room for 48 bytes. */
 static const char *print_wide(hg_u128 magnitude, bool negative, char *text) {

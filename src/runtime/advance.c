@@ -1,6 +1,7 @@
 /* What a queue of the public interface does next: its submissions in order, each command when what it must come after is submitted or done.
  * On asynchronous devices the work of several commands is under way together; its ends are seen in order.
  * Must not know: who asks. */
+#include "kir/fault_text.h"
 #include "runtime/queue_internal.h"
 #include <string.h>
 
@@ -74,11 +75,7 @@ static bool is_cancelled(const hg_submission_work *s) {
     return word && hg_atomic_load(word, HG_SEQ_CST);
 }
 
-static hg_status cancelled(void) {
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "cancelled");
-    memcpy(hg_error_record()->code, "F08", 4);
-    return status;
-}
+static hg_status cancelled(void) { return kir_fail_launch(KIR_FAULT_CANCELLED, "cancelled"); }
 
 /* The oldest flight is over. */
 static void land(hg_queue *q, hg_status status) {

@@ -126,6 +126,7 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     if (!s->fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
     s->placed = false;
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
+    if (hg_step_expand(run->binding, s) != HG_OK) return false;
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
     bool fits = n != 0 && number_head(run, s, f) && plan_chain_has_types(&f->chain);
     const hg_backend *b = run->context->backend;
@@ -356,7 +357,10 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     run->native = step;
     run->native_step = run->step;
     *done = c->found.chain.count + c->found.head;
-    return c->found.native ? hg_run_add(run, &command) : hg_expansion_run(run, &c->joined);
+    if (!c->found.native) return hg_expansion_run(run, &c->joined);
+    c->steps[0].limit = hg_run_limit(run);
+    if (c->steps[0].joined) hg_run_limit_launch(run, &c->joined.actions[0].launch);
+    return hg_run_add(run, &command);
 }
 
 bool hg_chain_to_come(const hg_binding *binding) {

@@ -161,8 +161,8 @@ static void time_out(hg_submission *d) {
     if (d->found.happened) return;
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
-    d->found.code = HG_FAULT_TIMEOUT;
-    if (is_cancelled(d))
+    d->found.code = is_cancelled(d) ? KIR_FAULT_CANCELLED : KIR_FAULT_TIMEOUT;
+    if (d->found.code == KIR_FAULT_CANCELLED)
         snprintf(d->found.message, sizeof d->found.message, "cancelled");
     else
         kir_fault_text_timeout(d->found.message, sizeof d->found.message, d->launch->timeout_ms);
@@ -212,7 +212,7 @@ static hg_status prepare_next(hg_submission *d) {
     if (status == HG_OK) return HG_OK;
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
-    d->found.code = HG_FAULT_TIMEOUT;
+    d->found.code = KIR_FAULT_COMPILER;
     snprintf(d->found.message, sizeof d->found.message, "%.159s", hg_error_record()->message);
     return status;
 }

@@ -135,6 +135,4 @@ bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 /* A fault record's words as a fault. */
 void hg_fault_decode(const uint32_t *words, const hg_code *code, const hg_driver_launch *launch, hg_driver_fault *fault);
 
-enum { HG_FAULT_TIMEOUT = 8 };
-
 #endif

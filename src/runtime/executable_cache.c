@@ -109,8 +109,7 @@ static void keep_specials(const hg_program *program, hg_signature *signature) {
 static hg_status late(uint64_t timeout_ms) {
     char text[64];
     kir_fault_text_timeout(text, sizeof text, timeout_ms);
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s", text);
-    memcpy(hg_error_record()->code, "F08", 4);
+    hg_status status = kir_fail_launch(KIR_FAULT_TIMEOUT, "%s", text);
     hg_error_record()->step = 0;
     return status;
 }

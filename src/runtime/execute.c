@@ -1,7 +1,6 @@
 /* The plan machine: a state machine over plan code (done | waiting | failed) that goes on whenever somebody polls it. All state is in
  * hg_run; it never waits for the device itself.
  * Must not know: who polls, which driver it runs on. */
-#include "kir/fault_text.h"
 #include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
@@ -57,16 +56,12 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
     return HG_OK;
 }
 
-static uint64_t deadline_of(const hg_run *run) {
-    return run->deadline_ns ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns) : 0;
-}
-
 static hg_status run_kernel(hg_run *run, uint32_t index) {
     run->native = NULL;
     hg_binding *binding = run->binding;
     hg_driver_launch *launch = &binding->ready;
     HG_TRY(prepare_launch(run, index, launch));
-    launch->deadline_ns = deadline_of(run);
+    launch->deadline_ns = hg_run_deadline(run);
     launch->cancel = run->cancel;
     if (binding->executable->plan->kernels.data[index].single_lane && launch->lanes > 1) launch->lanes = 1;
     binding->fault.happened = false;
@@ -117,19 +112,6 @@ static hg_status execute(hg_run *run, const plan_inst *inst) {
     return HG_OK;
 }
 
-static bool over_time(const hg_run *run) { return run->deadline_ns && hg_clock_ns() > deadline_of(run); }
-
-static hg_status timed_out(const hg_run *run) {
-    hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT};
-    kir_fault_text_timeout(fault.message, sizeof fault.message, run->binding->launch.timeout_ms);
-    return hg_report_fault(run->binding->executable, &fault, run->step);
-}
-
-static hg_status cancelled(const hg_run *run) {
-    const hg_driver_fault fault = {.happened = true, .code = HG_FAULT_TIMEOUT, .message = "cancelled"};
-    return hg_report_fault(run->binding->executable, &fault, run->step);
-}
-
 /* ---- launches that were added ---- */
 
 /* Not the dispatches of kernels whose windows the host counts: those are submitted one by one. */
@@ -177,7 +159,7 @@ static hg_status begin_item(hg_run *run, hg_run_item *item) {
         item->owned = true;
     }
     HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, item->tier, &run->stream->dispatch, item->launch, item->proven, false));
-    if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, deadline_of(run)); /* a step's, which knows of no time */
+    if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
     item->begun = true;
     return HG_OK;
 }
@@ -283,8 +265,7 @@ static hg_status move(hg_run *run, bool *waits) {
         run->ended = true;
         return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
     }
-    if (run->cancel && hg_atomic_load(run->cancel, HG_RELAXED)) return cancelled(run);
-    if (over_time(run)) return timed_out(run);
+    HG_TRY(hg_run_look(run));
     return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
 
@@ -336,22 +317,16 @@ static hg_status begin_state(hg_run *run) {
     return run->fetches_state ? hg_run_add(run, &copy) : HG_OK;
 }
 
-/* One whole-array instruction on the host's threads ends by itself, and there is nothing between instructions. */
-static bool needs_clock(const hg_run *run) {
-    const hg_executable *e = run->binding->executable;
-    return e->kernel_count || e->plan->code.count > 2 || hg_has_device_form(run->context->backend->caps);
-}
-
 static void start_clock(hg_run *run) {
     run->compile_ns = run->stream->dispatch.compile_ns;
-    run->deadline_ns = needs_clock(run) ? hg_binding_deadline(run->binding) : 0;
+    run->deadline_ns = hg_binding_deadline(run->binding);
 }
 
 void hg_run_start_clock(hg_run *run) {
     if (!run->behind) return;
     run->behind = false;
     start_clock(run);
-    if (run->dispatch) hg_dispatch_watch(run->dispatch, deadline_of(run));
+    if (run->dispatch) hg_dispatch_watch(run->dispatch, hg_run_deadline(run));
 }
 
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {

@@ -202,8 +202,9 @@ static hg_status tables_added(hg_run *run, hg_bound_step *s) {
 hg_status hg_expansion_run(hg_run *run, hg_bound_step *s) {
     bool made = hg_atomic_load(&s->tables_made, HG_ACQUIRE);
     for (uint32_t i = 0; i < s->action_count && !run->binding->fault.happened; i++) {
-        const hg_step_action *action = &s->actions[i];
+        hg_step_action *action = &s->actions[i];
         if (action->once && made) continue;
+        if (action->kernel) hg_run_limit_launch(run, &action->launch);
         HG_TRY(action->kernel ? hg_run_launch(run, action->kernel, &action->launch) : add_command(run, &action->command));
     }
     return s->keeps_tables && !made ? tables_added(run, s) : HG_OK;

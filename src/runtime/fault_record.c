@@ -1,6 +1,7 @@
 /* The fault records of a queue's dispatches: made, put in their first state, read after each window. Each launch under way that can fault
  * has one. Where host and device see one memory at the same time they lie there, and the host can make lanes stop; elsewhere they are copied in and out.
  * Must not know: windows, how a fault is reported. */
+#include "kir/fault_text.h"
 #include "runtime/dispatch_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static bool before(const hg_driver_fault *a, const hg_driver_fault *b) {
 static void cut_short(hg_submission *d) {
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
-    d->found.code = HG_FAULT_TIMEOUT;
+    d->found.code = KIR_FAULT_ROUNDS;
     snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
              (unsigned)d->set->caps->target.max_rounds);
 }

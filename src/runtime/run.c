@@ -1,6 +1,7 @@
 /* What the plan machine and its steps share of a run: submissions, the memory that handles name, and how a
  * fault is reported.
  * Must not know: plan code, steps. */
+#include "kir/fault_text.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +23,12 @@ static void place_of_race(const hg_program *p, const hg_driver_fault *fault, cha
 hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, uint64_t step) {
     const hg_program *p = e->program;
     char place[80] = "";
-    if (fault->code == HG_FAULT_RACE) place_of_race(p, fault, place, sizeof place);
+    if (fault->code == KIR_FAULT_RACE) place_of_race(p, fault, place, sizeof place);
     hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "%s%s", fault->message, place);
     hg_error *record = hg_error_record();
     snprintf(record->code, sizeof record->code, "F%02u", (unsigned)(fault->code % 100));
     record->step = step;
-    if (fault->code == HG_FAULT_TIMEOUT) return status;
+    if (kir_fault_is_launch(fault->code)) return status;
     record->phase = fault->phase;
     record->lane = fault->lane;
     record->operand = fault->operand ? fault->operand : HG_NONE;
@@ -42,6 +43,33 @@ hg_status hg_report_fault(const hg_executable *e, const hg_driver_fault *fault, 
         record->column = p->columns[fault->inst];
     }
     return status;
+}
+
+/* ---- time ---- */
+
+uint64_t hg_run_deadline(const hg_run *run) {
+    return run->deadline_ns ? run->deadline_ns + (run->stream->dispatch.compile_ns - run->compile_ns) : 0;
+}
+
+hg_limit hg_run_limit(const hg_run *run) {
+    return (hg_limit){.deadline_ns = hg_run_deadline(run), .timeout_ms = run->binding->launch.timeout_ms, .cancel = run->cancel};
+}
+
+void hg_run_limit_launch(const hg_run *run, hg_driver_launch *launch) {
+    launch->deadline_ns = hg_run_is_immediate(run) ? hg_run_deadline(run) : 0;
+    launch->timeout_ms = run->binding->launch.timeout_ms;
+    launch->cancel = run->cancel;
+}
+
+hg_status hg_run_look(const hg_run *run) {
+    hg_limit limit = hg_run_limit(run);
+    hg_driver_fault fault = {.happened = true, .code = KIR_FAULT_CANCELLED, .message = "cancelled"};
+    if (!hg_limit_look(&limit)) return HG_OK;
+    if (limit.reached == HG_LIMIT_TIME) {
+        fault.code = KIR_FAULT_TIMEOUT;
+        kir_fault_text_timeout(fault.message, sizeof fault.message, limit.timeout_ms);
+    }
+    return hg_report_fault(run->binding->executable, &fault, run->step);
 }
 
 /* ---- work ---- */
@@ -85,8 +113,32 @@ void hg_run_recycle(hg_run *run) {
     run->scratch_used = run->wanted = 0;
 }
 
+/* Whether a command only moves bytes, in any order. */
+static bool is_plain_copy(const hg_driver_command *c) {
+    const hg_range *to = &c->to, *from = &c->from;
+    if (c->kind == HG_CMD_FILL) return true;
+    return c->kind == HG_CMD_COPY &&
+           (to->arena != from->arena || to->offset >= from->offset + to->size || from->offset >= to->offset + to->size);
+}
+
+/* Done at once: of large copies one piece after another, as long as there is time. */
+static hg_status do_now(hg_run *run, const hg_driver_command *c) {
+    const uint64_t most = UINT64_C(16) << 20, size = c->to.size;
+    const hg_driver *driver = run->context->backend->driver;
+    if (size <= most || !is_plain_copy(c)) return driver->queue_submit(run->stream->queue, c, 1, NULL, 0, NULL);
+    for (uint64_t at = 0; at < size; at += most) {
+        hg_driver_command piece = *c;
+        piece.to.offset += at;
+        piece.from.offset += at;
+        piece.to.size = piece.from.size = size - at < most ? size - at : most;
+        HG_TRY(hg_run_look(run));
+        HG_TRY(driver->queue_submit(run->stream->queue, &piece, 1, NULL, 0, NULL));
+    }
+    return HG_OK;
+}
+
 hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
-    if (hg_run_is_immediate(run)) return run->context->backend->driver->queue_submit(run->stream->queue, c, 1, NULL, 0, NULL);
+    if (hg_run_is_immediate(run)) return do_now(run, c);
     if (hg_run_has_work(run)) {
         hg_run_item *item = hg_vec_push(&run->items);
         if (!item) return hg_fail_memory();

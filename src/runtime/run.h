@@ -86,6 +86,16 @@ bool hg_run_is_issued(const hg_run *run);
 /* Frees what it has; nothing of it may be under way. */
 void hg_run_end(hg_run *run);
 
+/* ---- time (run.c) ---- */
+/* When it must be over: what compilers took since it began does not count. 0: whenever. */
+uint64_t hg_run_deadline(const hg_run *run);
+/* What work on the host keeps. */
+hg_limit hg_run_limit(const hg_run *run);
+/* Of a launch that a step is made of. Devices that return before it is over watch the run's deadline, which may not have begun. */
+void hg_run_limit_launch(const hg_run *run, hg_driver_launch *launch);
+/* The error of a run whose time is over or that was cancelled; HG_OK: it goes on. */
+hg_status hg_run_look(const hg_run *run) HG_NODISCARD;
+
 /* ---- work (run.c) ---- */
 /* A command is done when it was added. */
 static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context->backend->caps->asynchronous; }

@@ -28,7 +28,9 @@ typedef struct hg_bound_step {
     plan_call call;
     plan_problem problem;
     bool native;
+    bool expanded;            /* where not native: once it is known that the arrays fit their memory */
     plan_expansion expansion; /* where not native */
+    uint64_t charged;         /* host memory of it and of its actions, of the backend's budget */
     uint64_t scratch;         /* bytes that the driver or the expansion needs */
     uint64_t bytes;           /* moved, for profiles */
     hg_range tables;          /* memory of the expansion's tables, */
@@ -53,12 +55,19 @@ typedef struct hg_bound_step {
 hg_status hg_steps_bind(hg_binding *binding) HG_NODISCARD;
 void hg_steps_unbind(hg_binding *binding);
 
-/* Whether a binding is nothing but whole-array steps, one after another, on memory that stays. */
+/* Whether a binding is nothing but whole-array steps, one after another, on memory that stays, and nobody need look at the time meanwhile. */
 bool hg_steps_only(const hg_binding *binding);
 /* The call of the arguments as they are now. A problem is left in s->problem. */
 hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
 
-/* step_memory.c: finds the arrays' memory: s->ranges, asides, stays. *scratch: bytes behind s->scratch that copies need; their ranges are
+/* The expansion of a call whose arrays fit. */
+hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
+/* The host's memory for so many actions is the budget's; 0: there are none any more. */
+hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) HG_NODISCARD;
+
+/* step_memory.c: whether the arrays of a call lie in memory that the binding holds and are no longer than that. */
+bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s);
+/* Finds the arrays' memory: s->ranges, asides, stays. *scratch: bytes behind s->scratch that copies need; their ranges are
  * set by hg_step_set_aside. A fault is this thread's error. */
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;
 void hg_step_set_aside(hg_bound_step *s, hg_range scratch);

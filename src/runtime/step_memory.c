@@ -52,6 +52,31 @@ static place find_place(hg_run *run, const kir_step_operand *o, uint64_t handle)
     return p;
 }
 
+/* The memory that an array operand names, as far as the binding holds it. */
+static hg_range held_memory(const hg_binding *binding, const kir_step_operand *o, uint64_t handle) {
+    const bool moves = binding->executable->moves_pools;
+    switch ((kir_space)o->space) {
+    case KIR_BUFFER: return hg_binding_held(binding, false, handle, false);
+    case KIR_POOL: return moves ? (hg_range){NULL, 0, 0} : hg_binding_held(binding, true, handle, false);
+    case KIR_FLAT:
+        if (handle >> 63 && moves) break;
+        return hg_binding_held(binding, handle >> 63, handle >> 40 & HG_MAX_HANDLE_INDEX, true);
+    case KIR_CLASS:
+    case KIR_SHARED: break;
+    }
+    return (hg_range){NULL, 0, 0};
+}
+
+bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s) {
+    for (uint32_t i = 0; i < s->call.array_count; i++) {
+        const plan_array *a = &s->call.arrays[i];
+        if (!a->place) continue;
+        hg_range memory = held_memory(binding, a->place, a->place->space == KIR_CLASS ? 0 : s->operands[a->operand].words[0]);
+        if (!memory.arena || a->bytes > memory.size) return false;
+    }
+    return true;
+}
+
 static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, bool pool, hg_i128 offset, uint64_t limit) {
     char text[sizeof((plan_problem *)0)->message];
     plan_problem problem = {.found = false};

@@ -116,10 +116,30 @@ static bool driver_does(const hg_backend *b, const plan_call *call, uint64_t *sc
     return b->driver->step_supported && b->driver->step_supported(b->device, call, scratch);
 }
 
-/* What follows from the words alone: the call, who does it, its expansion. A problem is left for the run. */
+hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) {
+    enum { SLOTS = 16 }; /* of an action: more are few */
+    const uint64_t of_one = sizeof(plan_action) + sizeof(hg_step_action) + SLOTS * (sizeof(hg_range) + sizeof(plan_part));
+    hg_budget_release(b->memory.budget, s->charged);
+    s->charged = 0;
+    if (actions) HG_TRY(hg_budget_charge(b->memory.budget, actions * of_one));
+    s->charged = actions * of_one;
+    return HG_OK;
+}
+
+hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) {
+    if (s->native || s->expanded) return HG_OK;
+    s->collective->expand(&s->call, &s->expansion);
+    if (s->expansion.failed) return hg_fail_memory();
+    s->scratch = s->expansion.scratch;
+    HG_TRY(hg_step_charge(binding->executable->backend, s, s->expansion.actions.count));
+    s->expanded = true;
+    return HG_OK;
+}
+
+/* What follows from the words alone: the call, who does it. A problem is left for the run. */
 static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     const hg_backend *b = binding->executable->backend;
-    s->called = s->placed = s->native = false;
+    s->called = s->placed = s->native = s->expanded = false;
     s->scratch = 0;
     plan_call_make(binding->executable->plan, s->step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
     if (s->problem.found) return HG_OK;
@@ -129,11 +149,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->expansion.tiles = &b->tiles;
     s->expansion.dot4 = b->caps->dot4;
     s->expansion.rolled = b->caps->max_operations != 0;
-    if (!s->native) {
-        s->collective->expand(&s->call, &s->expansion);
-        if (s->expansion.failed) return hg_fail_memory();
-        s->scratch = s->expansion.scratch;
-    }
+    HG_TRY(hg_step_charge(binding->executable->backend, s, 0));
     s->called = true;
     return HG_OK;
 }
@@ -165,7 +181,7 @@ static uint64_t rounded(uint64_t bytes) { return (bytes + HG_PIECE_ALIGN - 1) / 
 
 /* Where the memory is the same as last time, so are the actions. */
 static hg_status place(hg_run *run, hg_bound_step *s) {
-    uint64_t all, own = rounded(s->scratch), tables = s->keeps_tables ? 0 : rounded(s->expansion.tables);
+    uint64_t all;
     hg_range scratch, last[HG_MAX_OPERANDS];
     bool placed = s->placed;
     hg_run_guard(run);
@@ -173,6 +189,8 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
     memcpy(last, s->ranges, size);
     s->placed = false;
     HG_TRY(hg_step_find_memory(run, s, &all));
+    HG_TRY(hg_step_expand(run->binding, s));
+    uint64_t own = rounded(s->scratch), tables = s->keeps_tables ? 0 : rounded(s->expansion.tables);
     if (own < s->scratch || !hg_add_u64(own, tables, &own) || !hg_add_u64(own, all, &all)) return hg_fail_memory();
     HG_TRY(find_scratch(run, s, all, &scratch));
     hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
@@ -200,7 +218,8 @@ static uint64_t weight_of(const hg_bound_step *s) {
     return s->collective->cost(&s->call).operations / ((UINT64_C(1) << FULL_BATCH_LOG) / HG_FULL_BATCH);
 }
 
-static hg_status run_native(hg_run *run, const hg_bound_step *s) {
+static hg_status run_native(hg_run *run, hg_bound_step *s) {
+    s->driver.limit = hg_run_limit(run);
     hg_driver_command command = native_command(run->binding, s);
     HG_TRY(hg_run_add(run, &command));
     if (!hg_run_is_immediate(run)) hg_run_count(run, false, weight_of(s));
@@ -234,6 +253,18 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) {
                          : hg_fail(HG_ERROR_INTERNAL, "'%s' is in no line of steps.def", hg_op_get((hg_op)step->op)->text);
 }
 
+/* Whether nobody need look at the time while the steps run: there is no time-out, or they are over in a few milliseconds. */
+static bool may_go_unwatched(const hg_binding *binding) {
+    enum { SHORT_WORK_LOG = 24 };
+    uint64_t work = 0;
+    if (!binding->launch.timeout_ms) return true;
+    for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
+        const hg_bound_step *s = &binding->steps[i];
+        if (!s->collective || !s->called || !hg_add_u64(work, s->collective->cost(&s->call).operations, &work)) return false;
+    }
+    return work <= UINT64_C(1) << SHORT_WORK_LOG;
+}
+
 /* Their arguments and results are arrays that lie where they will stay. */
 bool hg_steps_only(const hg_binding *binding) {
     const hg_executable *e = binding->executable;
@@ -243,7 +274,7 @@ bool hg_steps_only(const hg_binding *binding) {
     if (binding->own_pools.count || binding->own_buffers.count) return false;
     for (uint64_t i = 0; i < plan->steps.count; i++)
         if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV) return false;
-    return true;
+    return may_go_unwatched(binding);
 }
 
 /* Nothing is left but the driver's commands: the step's arguments never change, it lies where it will stay, and its result is an array. How many
@@ -294,7 +325,8 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     s->constants = s->words + 2 * (size_t)s->word_count;
     if (!s->fixed) return HG_OK;
     read_words(binding, s, s->words);
-    return make_call(binding, s);
+    HG_TRY(make_call(binding, s));
+    return s->called && hg_step_fits(binding, s) ? hg_step_expand(binding, s) : HG_OK;
 }
 
 /* Of steps whose arguments never change; others' tables are made in each run. */
@@ -339,6 +371,7 @@ static void free_chain(hg_bound_chain *chain) {
 
 void hg_steps_unbind(hg_binding *binding) {
     for (uint64_t i = 0; binding->steps && i < binding->executable->plan->steps.count; i++) {
+        HG_IGNORE(hg_step_charge(binding->executable->backend, &binding->steps[i], 0));
         plan_expansion_free(&binding->steps[i].expansion);
         hg_arena_free(&binding->steps[i].actions_memory);
         free_chain(binding->steps[i].chain);

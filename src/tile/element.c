@@ -3,6 +3,7 @@
 #include "tile/element.h"
 #include "plan/steps/tree.h"
 #include "kir/define/define.h"
+#include "kir/fault_text.h"
 #include "kir/pipeline/pipeline.h"
 #include <string.h>
 
@@ -66,7 +67,14 @@ void tile_element_close(tile_element *e) {
     e->kernel = NULL;
 }
 
-hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads,
+/* That it is over is the limit's to say, not the kernel's. */
+static void take_limit(hg_limit *limit, tile_fault *fault) {
+    if (!fault->happened || !kir_fault_is_launch(fault->code)) return;
+    fault->happened = false;
+    (void)hg_limit_look(limit);
+}
+
+hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, hg_limit *limit,
                            tile_fault *fault) {
     fault->happened = false;
     if (n == 0) return HG_OK;
@@ -80,5 +88,12 @@ hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, cons
     for (uint8_t i = 0; i < e->nin; i++) slots[i] = (tile_memory){(uint8_t *)(uintptr_t)in[i], bytes, true};
     slots[e->nin] = (tile_memory){out, bytes, true};
     tile_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .lanes = n, .inputs = inputs, .slots = slots, .max_threads = max_threads};
-    return tile_run(e->kernel, &launch, fault);
+    if (limit) {
+        launch.deadline_ns = limit->deadline_ns;
+        launch.timeout_ms = limit->timeout_ms;
+        launch.cancel = limit->cancel;
+    }
+    HG_TRY(tile_run(e->kernel, &launch, fault));
+    take_limit(limit, fault);
+    return HG_OK;
 }

@@ -17,8 +17,8 @@ hg_status tile_element_open(const tile_options *options, uint16_t fn, hg_type ty
 /* The kernel even where there is a handler: for unaligned arrays. */
 hg_status tile_element_compile(const tile_options *options, uint16_t fn, hg_type type, tile_element *e) HG_NODISCARD;
 void tile_element_close(tile_element *e);
-/* out[i] = fn(in[0][i], …) on the calling thread (kernels: max_threads 0 uses all). Within fp_enter for handlers. */
-hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads,
+/* out[i] = fn(in[0][i], …) on the calling thread (kernels: max_threads 0 uses all). Within fp_enter for handlers. limit: of kernels; NULL: none. */
+hg_status tile_element_run(const tile_element *e, uint64_t n, uint8_t *out, const uint8_t *const *in, uint32_t max_threads, hg_limit *limit,
                            tile_fault *fault) HG_NODISCARD;
 
 /* map.c: whether a map of so many elements is one call of its handler on the calling thread. */
@@ -30,6 +30,7 @@ typedef struct tile_maps_run {
     uint32_t count;
     uint64_t piece;
     bool poor;
+    hg_limit *limit;
     tile_fn *run[TILE_MOST_MAPS];
     uint64_t size[TILE_MOST_MAPS];
 } tile_maps_run;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool tile_faults_before(uint64_t phase, uint64_t lane, const tile_fault *than) {
-    if (!than->happened || than->code == 8) return true;
+    if (!than->happened || kir_fault_is_launch(than->code)) return true;
     return phase != than->phase ? phase < than->phase : lane < than->lane;
 }
 
@@ -39,6 +39,16 @@ void tile_fault_bounds(tile_fault *fault, bool pool, hg_i128 offset, uint64_t si
     fault->offset = (uint64_t)offset;
     fault->limit = limit;
     kir_fault_text_bounds(fault->message, sizeof fault->message, pool, offset, size, limit);
+}
+
+void tile_fault_of_limit(const hg_limit *limit, tile_fault *fault) {
+    memset(fault, 0, sizeof *fault);
+    fault->happened = true;
+    fault->code = hg_atomic_load(&limit->reached, HG_RELAXED) == HG_LIMIT_TIME ? KIR_FAULT_TIMEOUT : KIR_FAULT_CANCELLED;
+    if (fault->code == KIR_FAULT_TIMEOUT)
+        kir_fault_text_timeout(fault->message, sizeof fault->message, limit->timeout_ms);
+    else
+        tile_fault_message(fault, "cancelled");
 }
 
 bool tile_out_of_time(tile_frame *frame) {

@@ -7,6 +7,7 @@
 
 enum {
     CHUNK = 16384 /* elements a thread takes at once: within a second-level cache */,
+    PIECE = 65536 /* elements between looks at the time: a slow function takes 50 ns for each */,
     PARALLEL = 65536 /* elements worth waking threads for */,
     STREAM_BYTES = 4096 /* computed in the first-level cache, then sent on */
 };
@@ -16,6 +17,7 @@ typedef struct map_run {
     uint8_t *out;
     const uint8_t *const *in;
     bool poor, stream;
+    hg_limit *limit;
 } map_run;
 
 static void run_handler(const map_run *run, uint8_t *out, uint64_t begin, uint64_t n) {
@@ -40,10 +42,13 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     const map_run *run = user;
     (void)worker;
     fp_state fp = fp_enter(run->poor);
-    if (run->stream)
-        run_streaming(run, begin, end);
-    else
-        run_handler(run, run->out + begin * run->e->size, begin, end - begin);
+    for (uint64_t i = begin, n; i < end && !hg_limit_look(run->limit); i += n) {
+        n = end - i < PIECE ? end - i : PIECE;
+        if (run->stream)
+            run_streaming(run, i, i + n);
+        else
+            run_handler(run, run->out + i * run->e->size, i, n);
+    }
     fp_leave(fp);
 }
 
@@ -64,7 +69,7 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
     if (nin != e.nin) {
         status = hg_fail(HG_ERROR_INTERNAL, "map of %u arrays by an operation on %u", (unsigned)nin, (unsigned)e.nin);
     } else if (direct) {
-        map_run run = {&e, out, in, options->poor, hg_stream_wanted(n * e.size)};
+        map_run run = {&e, out, in, options->poor, hg_stream_wanted(n * e.size), options->limit};
         for (uint8_t i = 0; i < nin; i++) run.stream = run.stream && in[i] != out;
         if (n >= PARALLEL && options->max_threads != 1)
             hg_thread_pool_run(hg_thread_pool_global(), n, CHUNK, run_range, &run);
@@ -72,7 +77,7 @@ hg_status tile_map(const tile_options *options, uint16_t fn, hg_type type, uint6
             run_range(&run, 0, n, 0);
     } else {
         if (e.run) status = tile_element_compile(options, fn, type, &e);
-        if (status == HG_OK) status = tile_element_run(&e, n, out, in, options->max_threads, fault);
+        if (status == HG_OK) status = tile_element_run(&e, n, out, in, options->max_threads, options->limit, fault);
     }
     tile_element_close(&e);
     return status;

@@ -58,7 +58,9 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     const tile_maps_run *run = user;
     (void)worker;
     fp_state fp = fp_enter(run->poor);
-    for (uint64_t i = begin; i < end; i += run->piece) {
+    for (uint64_t i = begin, since = 0; i < end; i += run->piece, since += run->piece) {
+        if (since >= CHUNK && hg_limit_look(run->limit)) break;
+        since = since < CHUNK ? since : 0;
         uint64_t n = end - i < run->piece ? end - i : run->piece;
         for (uint32_t s = 0; s < run->count; s++) {
             const tile_map_step *step = &run->steps[s];
@@ -72,7 +74,7 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
 hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n, tile_maps_run *run,
                          bool *direct) {
     array arrays[TILE_MOST_MAPS * 3];
-    *run = (tile_maps_run){.steps = steps, .count = count, .poor = options->poor};
+    *run = (tile_maps_run){.steps = steps, .count = count, .poor = options->poor, .limit = options->limit};
     *direct = false;
     if (count > TILE_MOST_MAPS) return HG_OK;
     for (uint32_t s = 0; s < count; s++) {
@@ -98,7 +100,7 @@ hg_status tile_maps(const tile_options *options, const tile_map_step *steps, uin
     HG_TRY(tile_maps_open(options, steps, count, n, &run, &direct));
     for (uint32_t s = 0; s < count && !direct; s++) {
         HG_TRY(tile_map(options, steps[s].fn, (hg_type)steps[s].type, n, steps[s].out, steps[s].in, steps[s].nin, fault));
-        if (fault->happened) return HG_OK;
+        if (fault->happened || hg_limit_is_reached(options->limit)) return HG_OK;
     }
     if (!direct || n == 0) return HG_OK;
     if (n > CHUNK && n * count >= PARALLEL && options->max_threads != 1)

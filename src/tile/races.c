@@ -2,6 +2,7 @@
  * Two lanes race when they touch one byte, one of them writing, without a barrier between them (lanes of one block, later phase)
  * and not both through atomics. Launches are checked on one thread, in lane order.
  * Must not know: kernel IR, how code runs. */
+#include "kir/fault_text.h"
 #include "tile/races.h"
 #include <stdio.h>
 #include <string.h>
@@ -119,7 +120,7 @@ static void report(tile_frame *f, const tile_access *a, uint32_t lane, const tou
                    uint64_t offset) {
     tile_fault *fault = tile_fault_lane(f, lane);
     if (!fault) return;
-    fault->code = TILE_FAULT_RACE;
+    fault->code = KIR_FAULT_RACE;
     fault->operand = a->operand;
     fault->inst = a->inst ? a->inst - 1 : 0;
     fault->other_inst = other->inst ? other->inst - 1 : 0;
@@ -135,7 +136,7 @@ static void note_unwritten(tile_frame *f, const tile_access *a, uint32_t lane, u
     uint64_t id = f->lane0 + lane;
     if (f->state->launch->shared_memory || !tile_faults_before(f->phase, id, fault)) return; /* an earlier kernel may have written it */
     *fault = (tile_fault){.happened = true,
-                          .code = TILE_FAULT_UNWRITTEN,
+                          .code = KIR_FAULT_UNWRITTEN,
                           .operand = a->operand,
                           .inst = a->inst ? a->inst - 1 : 0,
                           .phase = f->phase,

@@ -8,7 +8,7 @@
 #include "kir/define/define.h"
 #include <string.h>
 
-enum { CHUNK = PLAN_CHUNK, ACCUMULATORS = PLAN_ACCUMULATORS, PARALLEL_CHUNKS = 16 };
+enum { CHUNK = PLAN_CHUNK, ACCUMULATORS = PLAN_ACCUMULATORS, PARALLEL_CHUNKS = 16, LOOK_CHUNKS = 16 /* between looks at the time */ };
 _Static_assert((int)TILE_FOLD == (int)PLAN_ACCUMULATORS, "handlers fold as many accumulators as the tree has");
 
 typedef struct reduction {
@@ -20,13 +20,14 @@ typedef struct reduction {
     tile_fn *widen;   /* f16, bf16 input */
     bool poor;
     uint32_t max_threads;
+    hg_limit *limit;
     _Atomic int failed;
 } reduction;
 
 /* acc[i] = acc[i] op x[i]. */
 static bool combine(reduction *r, uint8_t *acc, const uint8_t *x, uint64_t n) {
     tile_fault fault;
-    return n == 0 || tile_element_run(r->e, n, acc, (const uint8_t *const[]){acc, x}, 1, &fault) == HG_OK;
+    return n == 0 || tile_element_run(r->e, n, acc, (const uint8_t *const[]){acc, x}, 1, NULL, &fault) == HG_OK;
 }
 
 static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *acc, uint8_t *result) {
@@ -39,7 +40,7 @@ static bool reduce_chunk(reduction *r, const uint8_t *x, uint64_t n, uint8_t *ac
         r->fold(acc, x + at * r->size, rows);
         at += rows * ACCUMULATORS;
     }
-    for (uint64_t i = at; i < n && ok; i += ACCUMULATORS)
+    for (uint64_t i = at; i < n && ok && (r->e->run || !hg_limit_look(r->limit)); i += ACCUMULATORS)
         ok = combine(r, acc, x + i * r->size, n - i < ACCUMULATORS ? n - i : ACCUMULATORS);
     for (uint64_t s = ACCUMULATORS / 2; s >= 1 && ok; s /= 2)
         if (first > s) ok = combine(r, acc, acc + s * r->size, first - s < s ? first - s : s);
@@ -56,6 +57,7 @@ static void reduce_range(void *user, uint64_t begin, uint64_t end, uint32_t work
     bool ok = acc != NULL;
     fp_state fp = fp_enter(r->poor);
     for (uint64_t i = begin; i < end && ok; i += CHUNK) {
+        if (i / CHUNK % LOOK_CHUNKS == 0 && hg_limit_look(r->limit)) break;
         uint64_t n = end - i < CHUNK ? end - i : CHUNK;
         const uint8_t *x = r->in + i * (r->widen ? 2 : r->size);
         if (r->widen) {
@@ -98,7 +100,7 @@ static hg_status reduce_levels(reduction *r, uint8_t *result) {
         r->n = chunks;
         r->widen = NULL;
         if (atomic_load(&r->failed)) status = hg_fail_memory();
-    } while (status == HG_OK && r->n > 1);
+    } while (status == HG_OK && r->n > 1 && !hg_limit_is_reached(r->limit));
     if (status == HG_OK) memcpy(result, previous, (size_t)r->size);
     hg_free_aligned(previous);
     return status;
@@ -129,7 +131,13 @@ hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint6
     tile_element e;
     hg_status status = tile_element_open(options, (uint16_t)op, half ? HG_TYPE_F32 : type, &e);
     if (status == HG_OK) {
-        reduction r = {.e = &e, .in = in, .n = n, .size = half ? 4 : size, .poor = options->poor, .max_threads = options->max_threads};
+        reduction r = {.e = &e,
+                       .in = in,
+                       .n = n,
+                       .size = half ? 4 : size,
+                       .poor = options->poor,
+                       .max_threads = options->max_threads,
+                       .limit = options->limit};
         if (e.run) r.fold = find_fold(h, op, half ? HG_TYPE_F32 : type);
         if (half) r.widen = h->convert[type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F][1][4];
         status = reduce_levels(&r, half ? wide : result);

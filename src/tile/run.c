@@ -153,13 +153,8 @@ static void run_worker(void *user, uint64_t begin, uint64_t end, uint32_t worker
 static void finish(tile_run_state *s, tile_fault *fault) {
     int stop = atomic_load(&s->stop);
     if (fault->happened || stop == 0 || stop == 3) return;
-    memset(fault, 0, sizeof *fault);
-    fault->happened = true;
-    fault->code = 8;
-    if (stop == 1)
-        kir_fault_text_timeout(fault->message, sizeof fault->message, s->launch->timeout_ms);
-    else
-        tile_fault_message(fault, "cancelled");
+    const hg_limit limit = {.timeout_ms = s->launch->timeout_ms, .reached = stop == 1 ? HG_LIMIT_TIME : HG_LIMIT_CANCELLED};
+    tile_fault_of_limit(&limit, fault);
 }
 
 bool tile_run_is_large(const tile_kernel *k, uint64_t lanes, uint64_t work) {

@@ -4,6 +4,7 @@
 #define HG_TILE_TILE_H
 
 #include "base/budget.h"
+#include "base/limit.h"
 #include "kir/kir.h"
 
 struct hgv_launch;
@@ -70,6 +71,7 @@ typedef struct tile_options {
     uint32_t max_width;            /* lanes of a tile at the most; 0: as many as are good */
     uint32_t max_threads;          /* of tile_map and tile_reduce, as of a launch; kernels do not look */
     tile_cache *cache;             /* of tile_map and tile_reduce; NULL: compile every time */
+    hg_limit *limit;               /* the same; NULL: none. Once it is reached their results are of no meaning */
 } tile_options;
 
 /* Compiles functions[0] of a legalised module. Requires kir_provenance (before legalisation) and kir_find_uniformity of the module for speed,
@@ -107,13 +109,10 @@ typedef struct tile_memory {
     bool valid;
 } tile_memory;
 
-/* With options.check_races only. UNWRITTEN: a read of shared memory that no lane of the block wrote; reported when there is no other fault. */
-enum { TILE_FAULT_RACE = 9, TILE_FAULT_UNWRITTEN = 10 };
-
 /* The first fault in the order (phase, lane, instruction) of this kernel. */
 typedef struct tile_fault {
     bool happened;
-    uint8_t code; /* kir_fault; 8: timeout; TILE_FAULT_… */
+    uint8_t code; /* kir_fault or kir_launch_fault */
     uint8_t operand;
     uint32_t inst;       /* source instruction */
     uint32_t other_inst; /* of a race: that of the lane which came first */
@@ -145,6 +144,8 @@ typedef struct tile_launch {
 
 /* Runs all lanes. HG_OK even when a fault happened (see *fault); HG_ERROR_OUT_OF_MEMORY. Thread-safe for one kernel. */
 hg_status tile_run(const tile_kernel *kernel, const tile_launch *launch, tile_fault *fault) HG_NODISCARD;
+/* The fault of what a limit has ended. */
+void tile_fault_of_limit(const hg_limit *limit, tile_fault *fault);
 
 /* Work that is a list of handlers on known addresses: a launch of one tile of a kernel without loops whose branches do not depend on memory and whose accesses are all within
  * bounds; native code of a kernel that always ends and reads and writes nothing but slots; or a map. It cannot fault. What it does is what

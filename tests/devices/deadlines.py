@@ -75,7 +75,7 @@ def main():
             run = subprocess.run([command, "run", program, "--backend", backend, "--set", "x=0,0,0,0", "--compile-timeout", "500"],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             took = time.monotonic() - start
-            late = run.returncode == 1 and "fault[F08]" in run.stdout and "the driver's compiler has worked on 'p' for " in run.stdout
+            late = run.returncode == 1 and "fault[F13]" in run.stdout and "the driver's compiler has worked on 'p' for " in run.stdout
             good = (run.returncode == 0 or late) and took <= 0.5 + OPENING + SLACK
             passed += good
             failed += not good

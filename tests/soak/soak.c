@@ -41,7 +41,7 @@ static void must(hg_status status) {
 static void count(soak *s, hg_status status) {
     bool fault = status == HG_ERROR_EXECUTION_FAILED;
     CHECK_MESSAGE(status == HG_OK || fault, "%s", hg_last_error_text());
-    s->ended[status == HG_OK ? 0 : strcmp(hg_last_error()->code, "F08") == 0 ? 2 : 1]++;
+    s->ended[status == HG_OK ? 0 : strcmp(hg_last_error()->code, "F08") == 0 || strcmp(hg_last_error()->code, "F11") == 0 ? 2 : 1]++;
     s->done++;
     if (!s->base && s->done >= s->launches / 10) s->base = resident_bytes();
     if (s->launches >= 100000 && s->done % (s->launches / REPORTS) == 0)

@@ -209,8 +209,6 @@ static tile_memory resolve(void *user, uint64_t handle, bool pool, bool flat) {
     return memory_of(&range);
 }
 
-_Static_assert((int)HG_FAULT_RACE == (int)TILE_FAULT_RACE, "one code");
-
 static void copy_fault(const tile_fault *from, hg_driver_fault *to) {
     if (!from->happened || !to) return;
     to->happened = true;
@@ -223,6 +221,14 @@ static void copy_fault(const tile_fault *from, hg_driver_fault *to) {
     to->offset = from->offset;
     to->limit = from->limit;
     memcpy(to->message, from->message, sizeof to->message);
+}
+
+/* Of a step that a limit ended. */
+static void copy_limit(const hg_limit *limit, hg_driver_fault *fault) {
+    tile_fault found;
+    if (!hg_limit_is_reached(limit)) return;
+    tile_fault_of_limit(limit, &found);
+    copy_fault(&found, fault);
 }
 
 enum { SLOTS_ON_STACK = 32 };
@@ -269,6 +275,7 @@ static hg_status run_reduction(const tile_options *options, const hg_driver_step
     const plan_call *call = s->call;
     _Alignas(64) uint8_t result[512];
     HG_TRY(tile_reduce(options, (hg_op)call->fn, (hg_type)call->type, call->arrays[1].extents[0], address(&s->ranges[1]), result));
+    if (hg_limit_is_reached(options->limit)) return HG_OK;
     memcpy(address(&s->ranges[0]), result, (size_t)s->ranges[0].size);
     return HG_OK;
 }
@@ -350,15 +357,15 @@ static hg_status make_native(const hg_device *device, const hg_driver_step *s, n
     return cpu_native_make(device->native, call, arrays, address(&s->scratch), work);
 }
 
-static hg_status run_native(const hg_device *device, const hg_driver_step *s) {
+static hg_status run_native(const hg_device *device, const hg_driver_step *s, hg_limit *limit) {
     native_work *work;
     HG_TRY(make_native(device, s, &work));
-    hg_status status = cpu_native_execute(work);
+    hg_status status = cpu_native_execute(work, limit);
     cpu_native_release(work);
     return status;
 }
 
-static hg_status run_prepared_native(hg_driver_prepared *self) { return cpu_native_execute(((cpu_prepared *)self)->native); }
+static hg_status run_prepared_native(hg_driver_prepared *self) { return cpu_native_execute(((cpu_prepared *)self)->native, NULL); }
 
 static hg_driver_prepared *prepare_native(const hg_device *device, const hg_driver_step *s) {
     native_work *work;
@@ -378,10 +385,15 @@ static hg_driver_prepared *prepare_native(const hg_device *device, const hg_driv
 
 static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_driver_fault *fault) {
     tile_options options = device->options;
+    hg_limit limit = s->limit;
     options.max_threads = s->max_threads;
-    if (s->next || s->joined) return run_maps(&options, s, fault);
-    if (is_map(s->call)) return run_map(&options, s, fault);
-    return is_reduction(s->call) ? run_reduction(&options, s) : run_native(device, s);
+    options.limit = &limit;
+    hg_status status = s->next || s->joined    ? run_maps(&options, s, fault)
+                       : is_map(s->call)       ? run_map(&options, s, fault)
+                       : is_reduction(s->call) ? run_reduction(&options, s)
+                                               : run_native(device, s, &limit);
+    copy_limit(&limit, fault);
+    return status;
 }
 
 static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step *s) {

@@ -176,6 +176,7 @@ typedef struct slice {
 struct native_work {
     const onednn_library *library;
     native_plan *plan;
+    hg_limit *limit;
     int status; /* of a primitive that fails */
     slice slices[];
 };
@@ -256,14 +257,15 @@ static void run_slices(void *user, uint64_t begin, uint64_t end, uint32_t worker
     const onednn_library *l = w->library;
     (void)worker;
     int threads = begin_alone(l);
-    for (uint64_t i = begin; i < end; i++) {
+    for (uint64_t i = begin; i < end && !hg_limit_look(w->limit); i++) {
         int status = run_chain(l, &w->slices[i]);
         if (status) hg_atomic_store(&w->status, status, HG_RELAXED);
     }
     end_alone(l, threads);
 }
 
-hg_status cpu_native_execute(native_work *w) {
+hg_status cpu_native_execute(native_work *w, hg_limit *limit) {
+    w->limit = limit;
     hg_atomic_store(&w->status, 0, HG_RELAXED);
     if (w->plan->slices == 1)
         run_slices(w, 0, 1, 0);

@@ -4,6 +4,7 @@
 #define HG_BACKENDS_CPU_NATIVE_H
 
 #include "base/budget.h"
+#include "base/limit.h"
 #include "plan/steps/call.h"
 
 /* Of a device. */
@@ -24,7 +25,8 @@ bool cpu_native_by(char text[256]);
 typedef struct native_work native_work;
 hg_status cpu_native_make(cpu_native *native, const plan_call *call, uint8_t *const *arrays, uint8_t *scratch,
                           native_work **work) HG_NODISCARD;
-hg_status cpu_native_execute(native_work *work) HG_NODISCARD;
+/* Once the limit is reached, what is left is not done. NULL: none. */
+hg_status cpu_native_execute(native_work *work, hg_limit *limit) HG_NODISCARD;
 void cpu_native_release(native_work *work); /* NULL is fine */
 
 #endif

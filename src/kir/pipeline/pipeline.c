@@ -1,4 +1,5 @@
 /* Runs the table of pipeline.def. */
+#include "kir/fault_text.h"
 #include "kir/pipeline/pipeline.h"
 #include "base/thread.h"
 #include "kir/analysis/analysis.h"
@@ -100,11 +101,7 @@ static hg_status check(const kir_compilation *c, const kir_pass *pass, const kir
     return hg_fail(HG_ERROR_INTERNAL, "after pass '%s': %s", pass->name, text);
 }
 
-static hg_status late(void) {
-    hg_status status = hg_fail(HG_ERROR_EXECUTION_FAILED, "timeout while the program is lowered");
-    memcpy(hg_error_record()->code, "F08", 4);
-    return status;
-}
+static hg_status late(void) { return kir_fail_launch(KIR_FAULT_TIMEOUT, "timeout while the program is lowered"); }
 
 hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id, kir_module **m, bool *owned) {
     const kir_pass *pass = &PASSES[id];

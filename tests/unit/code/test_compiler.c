@@ -36,7 +36,7 @@ static void wait_for(const int *word, int value) {
 
 static void fails_late(hg_status status) {
     CHECK_STATUS(status, HG_ERROR_EXECUTION_FAILED);
-    CHECK_TEXT(hg_last_error()->code, "F08");
+    CHECK_TEXT(hg_last_error()->code, "F13");
     CHECK(strstr(hg_last_error()->message, "the driver's compiler has worked on 'heavy' for") != NULL);
 }
 

@@ -377,7 +377,7 @@ static void test_cancel(hg_backend *b) {
         CHECK_OK(hg_queue_submit(queue, &launch, 1, &opened, 1, &done));
         hg_event_cancel(done);
         hg_atomic_store(&open_gate, 1, HG_RELEASE);
-        CHECK_FAILS(hg_event_wait(done), HG_ERROR_EXECUTION_FAILED, "F08", "cancelled");
+        CHECK_FAILS(hg_event_wait(done), HG_ERROR_EXECUTION_FAILED, "F11", "cancelled");
         hg_event_destroy(done);
         hg_event_destroy(opened);
         CHECK_STATUS(hg_queue_synchronize(queue), HG_ERROR_EXECUTION_FAILED);

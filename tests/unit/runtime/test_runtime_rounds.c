@@ -107,7 +107,7 @@ static outcome run(hg_backend *b, const job *j) {
 static bool is_refusal(const outcome *o) {
     static const char HEAD_OF_TEXT[] = "the device cannot run more than ", TAIL[] = " rounds of loops in a lane";
     const char *at = o->error.message;
-    if (o->status != HG_ERROR_EXECUTION_FAILED || strcmp(o->error.code, "F08") != 0) return false;
+    if (o->status != HG_ERROR_EXECUTION_FAILED || strcmp(o->error.code, "F12") != 0) return false;
     return strncmp(at, HEAD_OF_TEXT, sizeof HEAD_OF_TEXT - 1) == 0 && strcmp(at + strlen(at) - (sizeof TAIL - 1), TAIL) == 0;
 }
 

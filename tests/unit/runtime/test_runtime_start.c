@@ -222,7 +222,7 @@ static void test_cancel(hg_backend *b) {
     hg_event_cancel(NULL);
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(hg_event_wait(events[i]), HG_ERROR_EXECUTION_FAILED);
-        CHECK_TEXT(hg_last_error()->code, "F08");
+        CHECK_TEXT(hg_last_error()->code, "F11");
         CHECK_TEXT(hg_last_error()->message, "cancelled");
         hg_event_destroy(events[i]);
     }

@@ -1,6 +1,7 @@
 /* Tile interpreter on hand-built kernels: every expectation is computed here in plain C, lane by lane. */
 #include "support/kir_eval.h"
 #include "emit/emit.h"
+#include "kir/fault_text.h"
 #include "kir/kir.h"
 #include "test.h"
 #include "tile/handlers.h"
@@ -734,7 +735,7 @@ static tile_fault check_races(bool own_slots) {
 static void test_races(void) {
     CHECK(!check_races(true).happened);
     tile_fault fault = check_races(false);
-    CHECK(fault.happened && fault.code == TILE_FAULT_RACE);
+    CHECK(fault.happened && fault.code == KIR_FAULT_RACE);
     CHECK_TEXT(fault.message, "race on 'out', byte 2: lane 0 writes it, lane 1 writes it");
 }
 
