@@ -2,6 +2,7 @@
  * text assembles to the same program.
  * Must not know: what the tokens mean. */
 #include "cli.h"
+#include "base/decimal.h"
 #include "base/lines.h"
 #include <string.h>
 
@@ -140,7 +141,7 @@ static void add_line(formatter *f, const char *line, size_t length) {
 /* The text in its layout; false without memory. */
 static bool format(const char *text, size_t length, hg_text *out) {
     formatter f = {.text = text, .length = length};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) f.at = 3;
+    f.at = hg_byte_order_mark(text, length);
     while (f.at < length) {
         const char *end = memchr(text + f.at, '\n', length - f.at);
         size_t stop = end ? (size_t)(end - text) : length;
@@ -202,7 +203,7 @@ static void format_file(cli *c, const char *path, const fmt_options *o) {
     }
     const char *text = (const char *)bytes.data;
     size_t length = (size_t)bytes.length;
-    size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t mark = hg_byte_order_mark(text, length);
     const char *wrong = length ? stranger(text + mark, length - mark) : NULL;
     if (memchr(text ? text : "", 0, length) || (length && memchr(text, 1, length))) {
         cli_usage(c, "'%s' is no text", path);

@@ -14,6 +14,10 @@ static inline int hex_digit(char c) {
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return -1;
 }
+/* Bytes of a byte-order mark at the start of a text: 3 or 0. Every text that is read may begin with one; it is no part of the text. */
+static inline size_t hg_byte_order_mark(const char *text, size_t length) {
+    return length >= 3 && text[0] == '\xEF' && text[1] == '\xBB' && text[2] == '\xBF' ? 3 : 0;
+}
 /* Bytes of the well-formed UTF-8 character at text (left > 0), 0 when there is none (Unicode standard, table 3-7). */
 size_t hg_utf8_length(const char *text, size_t left);
 

@@ -1,5 +1,6 @@
 /* Lists of diagnostics in order of place, and their text (language.md 6). Must not know: the grammar, programs. */
 #include "base/base.h"
+#include "base/decimal.h"
 #include "base/lines.h"
 
 #include <stdio.h>
@@ -252,7 +253,7 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
     hg_text out = {0};
     hg_text_add(&out, "", 0);
     hg_line_reader reader = {source, length, 0, 1};
-    if (source && length >= 3 && memcmp(source, "\xEF\xBB\xBF", 3) == 0) reader.start = 3; /* columns count from behind it */
+    if (source) reader.start = hg_byte_order_mark(source, length); /* columns count from behind it */
     for (size_t i = 0; i < hg_diagnostics_count(d); i++) {
         const hg_diagnostic *g = &d->list.data[i];
         const char *text;

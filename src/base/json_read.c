@@ -49,7 +49,7 @@ static const char *hint_for(const char *text, size_t left, bool after_comma) {
     if (c == '\'') return "strings stand in double quotes";
     if (c == '/' || c == '#') return "JSON has no comments";
     if ((c == ']' || c == '}') && after_comma) return "JSON has no comma after the last item";
-    if (left >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) return "a byte-order mark is no part of JSON";
+    if (left >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) return "a byte-order mark stands at the start of the text alone";
     if (c == '+' || c == '.') return "a number begins with a digit or '-'";
     static const char *const words[][2] = {{"True", "write true"},
                                            {"False", "write false"},
@@ -359,7 +359,7 @@ static bool read_document(reader *r) {
     if (r->length > HG_MAX_SOURCE_BYTES)
         return fail(r, HG_JSON_TOO_LONG, 0, 0, NULL, "source of %llu bytes: at most %d are allowed", (unsigned long long)r->length,
                     HG_MAX_SOURCE_BYTES) != 0;
-    size_t at = 0;
+    size_t at = hg_byte_order_mark(r->text, r->length);
     for (bool more = true; more;) {
         bool inside;
         at = begin_value(r, at, &inside);

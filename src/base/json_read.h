@@ -11,7 +11,7 @@
  *         use(item);
  *
  * Stricter than the grammar where RFC 8259 warns: a key that stands twice in an object is an error (after its escapes are decoded), so
- * is half of a surrogate pair. A byte-order mark is refused.
+ * is half of a surrogate pair. A byte-order mark at the start is skipped.
  *
  * Memory: 8 bytes a token. A text has at most one token in two bytes ("[1,1,1"), kernels have one in about seven; the tape grows by
  * doubling and frees what it does not need. Objects of more than 64 keys that may repeat one take 16 bytes a key for the check.

@@ -297,5 +297,6 @@ hg_place hg_json_place(hg_json_lines *l, const char *text, size_t length, size_t
         while (l->line_start && text[l->line_start - 1] != '\n') l->line_start--;
     }
     l->at = offset;
-    return (hg_place){l->line + 1, (uint32_t)(offset - l->line_start) + 1, (uint32_t)marked, HG_NONE, 0};
+    size_t mark = l->line_start ? 0 : hg_byte_order_mark(text, length); /* columns count from behind it */
+    return (hg_place){l->line + 1, (uint32_t)(offset > mark ? offset - mark - l->line_start : 0) + 1, (uint32_t)marked, HG_NONE, 0};
 }

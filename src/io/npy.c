@@ -26,22 +26,38 @@ static void dtype_of(hg_type type, char out[4]) {
 static hg_status fail_dtype(const char *what, const char *found, size_t length, hg_type type) {
     char expected[4];
     dtype_of(type, expected);
-    const char *note = length && found[0] == '>'                                         ? " (big-endian)"
-                       : length && found[0] != '<' && found[0] != '|' && found[0] != '=' ? " (structured or unknown)"
-                                                                                         : "";
+    bool letter = length && ((found[0] >= 'a' && found[0] <= 'z') || (found[0] >= 'A' && found[0] <= 'Z'));
+    bool order = length && (found[0] == '<' || found[0] == '|' || found[0] == '=');
+    const char *note = length && found[0] == '>' ? " (big-endian)" : !order && !letter ? " (structured or unknown)" : "";
     char words[64] = "";
     if (limbs_of(type)) snprintf(words, sizeof words, " with a last extent of %llu", (unsigned long long)limbs_of(type));
     return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s", what,
                    (int)(length < 40 ? length : 40), found, note, expected, words, hg_type_name(type));
 }
 
-/* '<' and '=' are little-endian here; '|' stands for one byte only. */
+/* Letters that NumPy has for the same elements, and names, which stand without an order. Left out is what depends on the machine: l, int. */
+static const char *code_of(const char *name, size_t length, bool ordered) {
+    /* clang-format off */
+    static const char *const NAMES[][2] = {
+        {"e", "f2"}, {"f", "f4"}, {"d", "f8"}, {"b", "i1"}, {"h", "i2"}, {"i", "i4"}, {"q", "i8"}, {"B", "u1"}, {"H", "u2"}, {"I", "u4"},
+        {"Q", "u8"}, {"float16", "f2"}, {"half", "f2"}, {"float32", "f4"}, {"single", "f4"}, {"float64", "f8"}, {"double", "f8"},
+        {"float", "f8"}, {"int8", "i1"}, {"byte", "i1"}, {"int16", "i2"}, {"short", "i2"}, {"int32", "i4"}, {"intc", "i4"}, {"int64", "i8"},
+        {"longlong", "i8"}, {"uint8", "u1"}, {"ubyte", "u1"}, {"uint16", "u2"}, {"ushort", "u2"}, {"uint32", "u4"}, {"uintc", "u4"},
+        {"uint64", "u8"}, {"ulonglong", "u8"}};
+    /* clang-format on */
+    for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++)
+        if (strlen(NAMES[i][0]) == length && memcmp(NAMES[i][0], name, length) == 0) return length > 1 && ordered ? "??" : NAMES[i][1];
+    return length == 2 ? name : "??";
+}
+
+/* '=' and '|' are this machine's order of bytes, as is none at all: here little-endian. One byte has no order. */
 static hg_status check_dtype(const char *what, const char *found, size_t length, hg_type type) {
     char expected[4];
     dtype_of(type, expected);
-    bool one_byte = expected[2] == '1';
-    bool order = length == 3 && (found[0] == '<' || found[0] == '=' || (found[0] == '|' && one_byte));
-    return order && found[1] == expected[1] && found[2] == expected[2] ? HG_OK : fail_dtype(what, found, length, type);
+    size_t order = length && strchr("<=|>", found[0]) ? 1 : 0;
+    const char *code = code_of(found + order, length - order, order != 0);
+    bool big = order && found[0] == '>' && expected[2] != '1';
+    return !big && code[0] == expected[1] && code[1] == expected[2] ? HG_OK : fail_dtype(what, found, length, type);
 }
 
 /* ---- header: a Python dictionary of three keys ---- */
@@ -58,6 +74,7 @@ typedef struct header {
 typedef struct scanner {
     const char *at, *end;
     const char *what;
+    bool python2; /* versions 1.0 and 2.0: numbers may end in L */
 } scanner;
 
 static hg_status malformed(const scanner *s, const char *expected) {
@@ -89,6 +106,7 @@ static bool accept_word(scanner *s, const char *word) {
 
 static bool read_string(scanner *s, const char **text, size_t *length) {
     skip_blanks(s);
+    if (s->end - s->at > 1 && (*s->at == 'u' || *s->at == 'U') && (s->at[1] == '\'' || s->at[1] == '"')) s->at++;
     if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
     const char *start = s->at + 1, *end = memchr(start, *s->at, (size_t)(s->end - start));
     if (!end) return false;
@@ -104,6 +122,7 @@ static hg_status read_extent(scanner *s, uint64_t *value) {
     size_t digits = hg_read_digits((const char *)s->at, (size_t)(s->end - s->at), value);
     if (!digits) return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P04", "%s: an extent is 2^64 or more", s->what);
     s->at += digits;
+    if (s->python2 && s->at < s->end && *s->at == 'L') s->at++;
     return HG_OK;
 }
 
@@ -223,7 +242,7 @@ hg_status hg_npy_layout(const uint8_t *b, uint64_t length, const char *what, hg_
     if (length < prefix || header_bytes > length - prefix)
         return IO_FAIL(HG_ERROR_IO, "P06", "%s: the file ends inside its .npy header", what);
     *needed = 0;
-    scanner s = {(const char *)b + prefix, (const char *)b + prefix + header_bytes, what};
+    scanner s = {(const char *)b + prefix, (const char *)b + prefix + header_bytes, what, b[6] < 3};
     header h = {0};
     HG_TRY(read_header(&s, &h, type));
     HG_TRY(check_dtype(what, h.dtype, h.dtype_length, type));

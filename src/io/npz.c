@@ -104,19 +104,20 @@ static hg_status no_member(const hg_bytes *file, const char *what, const char *n
     return status;
 }
 
+/* Of members with one name the last: it was appended later, and NumPy and unzip take it too. */
 static hg_status find_member(const hg_bytes *file, const char *what, const char *name, member *m) {
     directory d;
-    entry e;
+    entry e, last = {0};
     HG_TRY(find_directory(file, what, &d));
     uint64_t name_length = strlen(name);
     while (d.entries) {
         HG_TRY(next_entry(file, what, &d, &e));
-        if (e.name_bytes != name_length || memcmp(e.at + 46, name, name_length) != 0) continue;
-        *m = (member){little(e.at + 8, 2),  little(e.at + 10, 2), little(e.at + 16, 4),
-                      little(e.at + 20, 4), little(e.at + 24, 4), little(e.at + 42, 4)};
-        return read_wide_sizes(e.at + 46 + e.name_bytes, e.extra, m) ? HG_OK : bad_zip(what, "bad extra field");
+        if (e.name_bytes == name_length && memcmp(e.at + 46, name, name_length) == 0) last = e;
     }
-    return no_member(file, what, name);
+    if (!last.at) return no_member(file, what, name);
+    *m = (member){little(last.at + 8, 2),  little(last.at + 10, 2), little(last.at + 16, 4),
+                  little(last.at + 20, 4), little(last.at + 24, 4), little(last.at + 42, 4)};
+    return read_wide_sizes(last.at + 46 + last.name_bytes, last.extra, m) ? HG_OK : bad_zip(what, "bad extra field");
 }
 
 hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) {

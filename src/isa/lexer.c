@@ -18,7 +18,7 @@ bool hg_looks_like_register(const char *text, size_t length, char letter) {
 
 void hg_lexer_init(hg_lexer *lexer, const char *text, size_t length) {
     *lexer = (hg_lexer){.text = text, .length = length, .line = 1, .statement_line = 1};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) lexer->at = lexer->line_start = lexer->statement_start = lexer->last_end = 3;
+    lexer->at = lexer->line_start = lexer->statement_start = lexer->last_end = hg_byte_order_mark(text, length);
 }
 
 const char *hg_token_describe(const hg_token *token, char buffer[80]) {

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 import xml.etree.ElementTree
 
@@ -162,6 +163,18 @@ def archives():
         table.flat[:n] = numpy.arange(min(n, 6))
         expected = {"twice": x + x, "table": table, "total": numpy.array(2.5), "kept": -kept, "none": numpy.zeros(0, "u1")}
         inputs = "run", path, "--in", "kept.npz"
+        if n == 1000:  # members appended again: the last of a name counts
+            with warnings.catch_warnings(), zipfile.ZipFile("kept.npz", "a") as archive:
+                warnings.simplefilter("ignore")
+                for name, kept, x in ("kept", kept, None), ("x", kept, -x), ("kept", kept + 1, -x):
+                    with archive.open(name + ".npy", "w") as member:
+                        numpy.save(member, kept if name == "kept" else x)
+            check(numpy.array_equal(numpy.load("kept.npz")["x"], x), "NumPy takes another member")
+            expected.update(twice=x + x, kept=-kept)
+            expect(run("run", path, "--in", "x=kept.npz", "--in", "kept=kept.npz:kept", "--out", "twice=own.npy", "--out", "outs.npz"), 0, out="", what="members by name")
+            check(numpy.array_equal(numpy.load("own.npy"), x + x), "the last member of a name, asked for by it")
+            check_archive("outs.npz", {name: value for name, value in expected.items() if name != "twice"})
+            numpy.save("x.npy", x)
         # alone; beside a file of its own, onto the file that was read
         expect(run(*inputs, "--out", "outs.npz"), 0, out="", what=f"--out outs.npz, n = {n}")
         check_archive("outs.npz", expected)

@@ -510,15 +510,15 @@ class Kernel:
             value, last, by = start.get(lane), stop.get(lane), step.get(lane)
             if by == 0:
                 raise Fault("division by zero")  # the library's choice for "step 0: error" at run time
-            lane.slots[slot] = value
-            for _ in range(MOST_ROUNDS):
-                value = lane.slots[slot]
-                if not (value < last if by > 0 else value > last):
-                    return
+            lane.slots[slot] = value  # stays where there is no round
+            rounds = range(value, last, by)
+            for value in rounds[:MOST_ROUNDS]:
+                lane.slots[slot] = value
                 body(lane)
                 if lane.ended:
                     return
-                lane.slots[slot] = wrap(lane.slots[slot] + by, kind)
+            if not rounds[MOST_ROUNDS:]:
+                return
             raise RuntimeError("a loop without end")
         return run
 

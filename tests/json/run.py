@@ -26,6 +26,7 @@ from evaluate import DTYPE, Kernel, KernelError, parse  # noqa: E402
 from generate import Case, generate  # noqa: E402
 from named import NAMED, REFUSED, document, text  # noqa: E402
 from private import INDEXES, cases as private_cases  # noqa: E402
+from ranges import cases as range_cases  # noqa: E402
 
 RAN, UNTRANSLATED, UNVERIFIED, FAULT, FAILED = range(5)
 DIRECTIONS = ["none", "in", "out", "inout"]
@@ -386,9 +387,8 @@ def names(backend):
         check(good, f"{name} without a body: expected '{words}', got {answer.message if answer else 'the end of the process'}")
 
 
-def privates(backend, rotations):
-    """Private arrays, on one backend."""
-    rows = private_cases(rotations)
+def rows_on(backend, rows):
+    """Kernels with what they must give, on one backend."""
     cases = [Case(0, kernel, json.dumps(kernel), lanes, values, {}) for _, kernel, lanes, values, _ in rows]
     for (name, _, _, _, expected), answer in zip(rows, library(cases, backend)):
         where = f"{name} on {backend}"
@@ -423,9 +423,11 @@ def main():
         documents(options.backend)
         names(options.backend)
         commands(options.backend)
-        privates(options.backend, len(INDEXES))
+        rows_on(options.backend, private_cases(len(INDEXES)))
+        rows_on(options.backend, range_cases())
         for backend in other_backends() if options.backend == "cpu" else ():
-            privates(backend, 1)
+            rows_on(backend, private_cases(1))
+            rows_on(backend, range_cases(("kept",))[::9])
     random_kernels(options.count, options.seed or 0, options.backend, options.keep)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

@@ -1,12 +1,13 @@
 /* Circuits as a front end.
  * Must not know: grammar, lowering. */
+#include "base/decimal.h"
 #include "translators/front_ends.h"
 #include <string.h>
 
 /* A circuit begins with a generator, a transform or a parenthesis, behind comments of its own: programs in text never do. */
 static bool begins(const char *text, size_t length) {
     const char *p = text, *end = text + length;
-    if (length >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;
+    p += hg_byte_order_mark(p, length);
     while (p < end) {
         if (strchr(" \t\r\n", *p) && *p) {
             p++;

@@ -6,7 +6,7 @@
 
 void hg_circuit_lexer_init(circuit_lexer *lexer, const char *text, size_t length) {
     *lexer = (circuit_lexer){.text = text, .length = length, .line = 1};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) lexer->at = lexer->line_start = 3;
+    lexer->at = lexer->line_start = hg_byte_order_mark(text, length);
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

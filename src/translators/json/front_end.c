@@ -1,11 +1,12 @@
 /* JSON kernels as a front end.
  * Must not know: what kernels mean. */
+#include "base/decimal.h"
 #include "translators/front_ends.h"
 #include <hologram/json_kernel.h>
 
 /* A document begins with a brace or a bracket, a program's text with neither. */
 static bool begins(const char *text, size_t length) {
-    size_t i = 0;
+    size_t i = hg_byte_order_mark(text, length);
     while (i < length && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t')) i++;
     return i < length && (text[i] == '{' || text[i] == '[');
 }

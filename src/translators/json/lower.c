@@ -145,28 +145,126 @@ static jk_value keep_bound(lowering *l, uint32_t node) {
     return copy;
 }
 
-/* The variable is not past the last value: jumps to the top. */
-static void test_bound(lowering *l, const jk_node *n, const jk_loop *loop) {
+static hg_type unsigned_of(hg_type type) { return hg_type_is_signed(type) ? (hg_type)(HG_TYPE_U8 + (type - HG_TYPE_I8)) : type; }
+
+/* A constant for one instruction; `kept` says whether to release it behind that. */
+typedef struct brief {
+    uint8_t reg;
+    bool kept;
+} brief;
+
+static brief brief_constant(jk_code *c, hg_type type, uint64_t bits) {
+    brief b;
+    b.reg = jk_constant_register(c, type, bits, false, &b.kept);
+    return b;
+}
+
+static void end_brief(jk_code *c, brief b) {
+    if (b.kept) jk_release(c, b.reg);
+}
+
+/* reg = op reg, constant */
+static void change_by(jk_code *c, hg_op op, hg_type type, uint8_t reg, uint64_t bits) {
+    brief by = brief_constant(c, type, bits);
+    jk_emit(c, op, type, reg, reg, by.reg);
+    end_brief(c, by);
+}
+
+/* A literal step's size, as a number. */
+static uint64_t size_of_step(const jk_node *step, const jk_node *loop) {
+    uint64_t bits = step->bits, size = hg_type_size_bytes(jk_held(loop->type));
+    if (loop->op != 2) return bits;
+    return size < 8 ? (0 - bits) & ((UINT64_C(1) << (8 * size)) - 1) : 0 - bits;
+}
+
+/* The step's size in a register of the unsigned type; a step whose sign only the run knows also puts the bounds in order. */
+static uint8_t order_bounds(lowering *l, const jk_node *n, const jk_loop *loop, uint8_t *low, uint8_t *high) {
     jk_code *c = &l->code;
-    hg_type type = jk_held(n->type);
-    uint8_t var = c->kernel->names[n->a].reg, stop = loop->stop.reg;
-    jk_value past = {.kind = JK_V_COMPARE, .type = (uint8_t)type, .reg = var, .other = stop, .name = JK_NONE, .condition = HG_COND_GE};
-    if (n->op == 2) past.condition = HG_COND_LE;
-    if (n->op) {
+    hg_type type = jk_held(n->type), counted = unsigned_of(type);
+    uint8_t size = jk_take_register(c), start = *low, stop = *high;
+    const jk_node *step = node_of(l, (uint32_t)n->bits);
+    if (n->op == 2) *low = stop, *high = start;
+    if (step->kind == JK_LITERAL) {
+        jk_emit(c, HG_OP_MOV_IMM, counted, size, 0, 0)->bits = size_of_step(step, n);
+        return size;
+    }
+    if (n->op) { /* unsigned */
+        jk_emit(c, HG_OP_MOV, type, size, loop->step.reg, 0);
+        return size;
+    }
+    uint8_t minus = jk_take_register(c);
+    brief zero = brief_constant(c, type, 0);
+    *low = jk_take_register(c), *high = jk_take_register(c);
+    jk_emit(c, HG_OP_NEG, type, minus, loop->step.reg, 0);
+    jk_emit(c, HG_OP_SET, type, 0, loop->step.reg, zero.reg)->cond = HG_COND_LT;
+    jk_emit(c, HG_OP_SEL, type, *low, stop, start);
+    jk_emit(c, HG_OP_SEL, type, *high, start, stop);
+    jk_emit(c, HG_OP_SEL, type, minus, minus, loop->step.reg);
+    jk_emit(c, HG_OP_CVT, counted, size, minus, 0)->type2 = (uint8_t)type;
+    end_brief(c, zero);
+    jk_release(c, minus);
+    return size;
+}
+
+/* How often the body runs, of the unsigned type: 0, or (distance - 1) / size + 1 with all numbers exact. A size of 0 is a fault: division by
+ * zero. The variable holds its start. */
+static jk_value count_rounds(lowering *l, const jk_node *n, const jk_loop *loop) {
+    jk_code *c = &l->code;
+    hg_type type = jk_held(n->type), counted = unsigned_of(type);
+    uint8_t low = c->kernel->names[n->a].reg, high = loop->stop.reg, own = low, stop = high;
+    uint8_t size = order_bounds(l, n, loop, &low, &high), left = jk_take_register(c), distance = jk_take_register(c);
+    jk_emit(c, HG_OP_SUB, type, distance, high, low);
+    jk_emit(c, type == counted ? HG_OP_MOV : HG_OP_CVT, counted, left, distance, 0)->type2 = (uint8_t)(type == counted ? HG_TYPE_COUNT
+                                                                                                                       : type);
+    change_by(c, HG_OP_SUB, counted, left, 1);
+    jk_emit(c, HG_OP_DIV, counted, left, left, size);
+    change_by(c, HG_OP_ADD, counted, left, 1);
+    brief zero = brief_constant(c, counted, 0);
+    jk_emit(c, HG_OP_SET, type, 0, low, high)->cond = HG_COND_GE;
+    jk_emit(c, HG_OP_SEL, counted, left, zero.reg, left);
+    end_brief(c, zero);
+    if (low != own && low != stop) jk_release(c, low), jk_release(c, high);
+    jk_release(c, distance);
+    jk_release(c, size);
+    return (jk_value){.kind = JK_V_REG, .type = (uint8_t)counted, .reg = left, .owned = true, .name = JK_NONE};
+}
+
+/* Whether the body gives the variable a value, or something behind the loop reads it: it is then set in each round, from a register of the
+ * loop's own, and keeps what the last one left. */
+static bool is_kept(lowering *l, uint32_t node) {
+    const jk_node *n = node_of(l, node);
+    const jk_name *name = &l->code.kernel->names[n->a];
+    if (name->kind != JK_LOCAL || name->last > n->end) return true;
+    for (uint32_t i = node + 1; i < n->end; i++) {
+        const jk_node *inner = node_of(l, i);
+        if ((inner->kind == JK_SET || inner->kind == JK_FOR) && inner->a == n->a) return true;
+    }
+    return false;
+}
+
+/* A step of 1 or -1 never passes the end: variable and bound are compared. Of others the rounds are counted, so that no value wraps. */
+static bool is_simple(lowering *l, uint32_t node) {
+    const jk_node *n = node_of(l, node), *step = node_of(l, (uint32_t)n->bits);
+    return step->kind == JK_LITERAL && size_of_step(step, n) == 1 && !is_kept(l, node);
+}
+
+/* Goes on with the loop: jumps to its top. */
+static void test_bound(lowering *l, const jk_node *n, jk_loop *loop) {
+    jk_code *c = &l->code;
+    jk_value past = {.kind = JK_V_COMPARE,
+                     .type = (uint8_t)jk_held(n->type),
+                     .reg = c->kernel->names[n->a].reg,
+                     .other = loop->stop.reg,
+                     .name = JK_NONE,
+                     .condition = n->op == 2 ? HG_COND_LE : HG_COND_GE};
+    if (loop->left.kind == JK_V_NONE) {
         jk_branch(c, &past, false, loop->top);
         return;
     }
-    bool owned; /* the direction is known to the run only: compare (step < 0 ? stop, var : var, stop) */
-    uint8_t zero = jk_constant_register(c, type, 0, false, &owned), low = jk_take_register(c), high = jk_take_register(c);
-    jk_emit(c, HG_OP_SET, type, 0, loop->step.reg, zero)->cond = HG_COND_LT;
-    jk_emit(c, HG_OP_SEL, type, low, stop, var);
-    jk_emit(c, HG_OP_SEL, type, high, var, stop);
-    past.reg = low;
-    past.other = high;
+    brief zero = brief_constant(c, (hg_type)loop->left.type, 0);
+    past.type = loop->left.type, past.reg = loop->left.reg, past.other = zero.reg, past.condition = HG_COND_EQ;
     jk_branch(c, &past, false, loop->top);
-    jk_release(c, low);
-    jk_release(c, high);
-    if (owned) jk_release(c, zero);
+    end_brief(c, zero);
 }
 
 /* The test stands at the end: one branch each time round. */
@@ -174,21 +272,23 @@ static void begin_for(lowering *l, uint32_t node) {
     jk_code *c = &l->code;
     jk_node *n = node_of(l, node);
     jk_loop loop = {.top = jk_new_label(c)};
+    hg_type type = jk_held(n->type);
     loop.done = jk_new_label(c);
-    uint32_t step = (uint32_t)n->bits;
     find_changes(l, node);
     loop.stop = keep_bound(l, n->c);
-    loop.step = keep_bound(l, step);
-    if (node_of(l, step)->kind != JK_LITERAL) { /* a step of 0 is a fault: division by zero */
-        uint8_t quotient = jk_take_register(c);
-        jk_emit(c, HG_OP_DIV, jk_held(n->type), quotient, loop.step.reg, loop.step.reg);
-        jk_release(c, quotient);
-    }
+    loop.step = keep_bound(l, (uint32_t)n->bits);
     set_name(l, n->a, n->b);
+    uint8_t var = c->kernel->names[n->a].reg;
+    if (!is_simple(l, node)) loop.left = count_rounds(l, n, &loop);
+    if (is_kept(l, node)) {
+        loop.own = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE};
+        jk_emit(c, HG_OP_MOV, type, loop.own.reg, var, 0);
+    }
     bool reachable = c->reachable;
     jk_jump(c, loop.done);
     c->reachable = reachable;
     jk_place_top(c, loop.top);
+    if (loop.own.kind != JK_V_NONE) jk_emit(c, HG_OP_MOV, type, var, loop.own.reg, 0);
     jk_loop *place = hg_vec_push(&c->loops);
     if (place)
         *place = loop;
@@ -201,13 +301,16 @@ static void end_for(lowering *l, uint32_t node) {
     jk_node *n = node_of(l, node_of(l, node)->a);
     if (!c->loops.count) return;
     jk_loop *loop = &c->loops.data[c->loops.count - 1];
-    uint8_t var = c->kernel->names[n->a].reg;
+    uint8_t counter = loop->own.kind != JK_V_NONE ? loop->own.reg : c->kernel->names[n->a].reg;
     c->token = n->token;
-    jk_emit(c, HG_OP_ADD, jk_held(n->type), var, var, loop->step.reg);
+    jk_emit(c, HG_OP_ADD, jk_held(n->type), counter, counter, loop->step.reg);
+    if (loop->left.kind != JK_V_NONE) change_by(c, HG_OP_SUB, (hg_type)loop->left.type, loop->left.reg, 1);
     jk_place_label(c, loop->done);
     test_bound(l, n, loop);
     jk_drop_value(c, &loop->stop);
     jk_drop_value(c, &loop->step);
+    if (loop->left.kind != JK_V_NONE) jk_drop_value(c, &loop->left);
+    if (loop->own.kind != JK_V_NONE) jk_drop_value(c, &loop->own);
     c->loops.count--;
 }
 

@@ -49,6 +49,8 @@ typedef struct jk_constant {
 typedef struct jk_loop {
     uint32_t top, done; /* done of a for loop: its test, at the end */
     jk_value stop, step;
+    jk_value left; /* rounds to go, where they are counted */
+    jk_value own;  /* what the variable is set to in each round, where it is kept */
 } jk_loop;
 
 typedef struct jk_code {

@@ -193,8 +193,8 @@ static bool read_step(jk_kernel *k, uint32_t *step, jk_type type, uint8_t *up) {
     }
     *up = negative ? 2 : 1;
     if (negative && !hg_type_is_signed((hg_type)type) && number.kind != HG_JSON_F64) { /* adding 2^w - s takes s away */
-        unsigned width = (unsigned)hg_type_size_bytes((hg_type)type) * 8;
-        n->bits = width == 64 ? 0 - number.u64 : (0 - number.u64) & ((UINT64_C(1) << width) - 1);
+        uint64_t top = UINT64_MAX >> (64 - 8 * hg_type_size_bytes((hg_type)type)), size = number.u64 < top ? number.u64 : top;
+        n->bits = (0 - size) & top; /* of a larger step there is no second round either */
         n->type = type;
         return true;
     }

@@ -72,8 +72,13 @@ static void check_grammar(void) {
     check_bad("1 2", HG_JSON_BAD_SYNTAX, 2, "expected the end of the text, got '2'");
     check_bad("[] // x", HG_JSON_BAD_SYNTAX, 3, "expected the end of the text, got '/'");
     CHECK_TEXT(fault.hint, "JSON has no comments");
-    check_bad("\xEF\xBB\xBF{}", HG_JSON_BAD_SYNTAX, 0, "expected a value, got '\xEF\xBB\xBF'");
-    CHECK_TEXT(fault.hint, "a byte-order mark is no part of JSON");
+    check_bad(" \xEF\xBB\xBF{}", HG_JSON_BAD_SYNTAX, 1, "expected a value, got '\xEF\xBB\xBF'");
+    CHECK_TEXT(fault.hint, "a byte-order mark stands at the start of the text alone");
+    check_bad("\xEF\xBB\xBF\xEF\xBB\xBF{}", HG_JSON_BAD_SYNTAX, 3, "expected a value, got '\xEF\xBB\xBF'");
+    check_bad("\xEF\xBB\xBF", HG_JSON_BAD_SYNTAX, 3, "expected a value, got the end of the text");
+    check_bad("\xEF\xBB{}", HG_JSON_BAD_UTF8, 0, "byte 0xef is not UTF-8");
+    CHECK(reads_bytes("\xEF\xBB\xBF{}", 5, 0));
+    CHECK(reads_bytes("\xEF\xBB\xBF 12", 6, 0));
     check_bad("\xC3\x28", HG_JSON_BAD_UTF8, 0, "byte 0xc3 is not UTF-8");
     check_bad("\x01", HG_JSON_BAD_SYNTAX, 0, "expected a value, got byte 0x01");
     check_bad("'a'", HG_JSON_BAD_SYNTAX, 0, "expected a value, got '''");
@@ -254,6 +259,13 @@ static void check_places(void) {
         hg_place p = hg_json_place(&lines, text, strlen(text), cases[i].offset, 1);
         CHECK_MESSAGE(p.line == cases[i].line && p.column == cases[i].column, "offset %zu: %u:%u", cases[i].offset, p.line, p.column);
     }
+    /* columns of the first line count from behind a byte-order mark */
+    static const char marked[] = "\xEF\xBB\xBF{\n {";
+    hg_json_lines more = {0};
+    CHECK_U64(hg_json_place(&more, marked, 7, 0, 1).column, 1);
+    CHECK_U64(hg_json_place(&more, marked, 7, 3, 1).column, 1);
+    CHECK_U64(hg_json_place(&more, marked, 7, 4, 1).column, 2);
+    CHECK_U64(hg_json_place(&more, marked, 7, 6, 1).column, 2);
 }
 
 /* An object of n keys k0 … and one more that repeats key `again` (n: none does). */

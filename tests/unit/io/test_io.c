@@ -72,6 +72,27 @@ static const char script[] =
     "h = np.zeros((1,6), '<u8', order='F'); np.save('wide1.npy', h)\n"
     "np.save('bool.npy', a > 2); np.save('struct.npy', np.zeros(2, [('a','<f4'),('b','<i4')])); np.save('nine.npy', np.zeros((1,)*9, "
     "'f4'))\n"
+    "def header(name, text, version=1):\n"
+    "  text = text.encode(); n = len(text).to_bytes(2 if version == 1 else 4, 'little')\n"
+    "  open(name, 'wb').write(b'\\x93NUMPY' + bytes([version, 0]) + n + text)\n"
+    "header('two.npy', \"{'descr': '|u1', 'fortran_order': False, 'shape': (0L,)}\", 2)\n"
+    "header('three.npy', \"{'descr': '|u1', 'fortran_order': False, 'shape': (0L,)}\", 3)\n"
+    "orders = ['', '<', '=', '|', '>']; words = "
+    "['f2','f4','f8','i1','i2','i4','i8','u1','u2','u4','u8','b1','?','c8','V4','f3','F4','f44',''] + "
+    "list('efdbhiqBHIQ') + ['float16','half','float32','single','float64','double','float','int8','byte','int16','short','int32','intc',\n"
+    "  'int64','longlong','uint8','ubyte','uint16','ushort','uint32','uintc','uint64','ulonglong','float33']\n"
+    "with open('dtypes', 'w') as out:\n"
+    "  for i, d in enumerate(o + w for o in orders for w in words):\n"
+    "    header('d%d.npy' % i, \"{'descr': '%s', 'fortran_order': False, 'shape': (0,), }\" % d)\n"
+    "    try: read = np.load('d%d.npy' % i).dtype.str\n"
+    "    except Exception: read = 'none'\n"
+    "    print(i, read, d, file=out)\n"
+    "import zipfile, warnings; warnings.simplefilter('ignore')\n"
+    "np.savez('twice.npz', x=a, key=np.float32(7))\n"
+    "with zipfile.ZipFile('twice.npz', 'a') as z:\n"
+    "  for n in (10, 20):\n"
+    "    with z.open('x.npy', 'w') as m: np.save(m, np.arange(6*n, dtype='<f4').reshape(6, n))\n"
+    "  with z.open('key.npy', 'w') as m: np.save(m, np.float32(0))\n"
     "np.save('complex.npy', a.astype('c8')); np.save('text.npy', np.array(['ab']))\n"
     "np.savez('stored.npz', x=a, key=a*2); np.savez_compressed('packed.npz', x=np.arange(100000, dtype='<i4')//7, y=a)\n"
     "random.seed(5)\n"
@@ -269,6 +290,32 @@ static void test_small_npy(void) {
     hg_array_free(&array);
 }
 
+/* Every spelling of a dtype, as numpy.load reads the file. */
+static void test_dtypes(void) {
+    static const char *const known[][2] = {{"f16", "<f2"}, {"f32", "<f4"}, {"f64", "<f8"}, {"i8", "|i1"},  {"i16", "<i2"}, {"i32", "<i4"},
+                                           {"i64", "<i8"}, {"u8", "|u1"},  {"u16", "<u2"}, {"u32", "<u4"}, {"u64", "<u8"}};
+    FILE *list = have_numpy ? fopen(in_folder("dtypes"), "r") : NULL;
+    char line[80], read[16], name[32];
+    int number;
+    while (list && fgets(line, sizeof line, list) && sscanf(line, "%d %15s", &number, read) == 2) {
+        snprintf(name, sizeof name, "d%d.npy", number);
+        for (size_t i = 0; i < HG_COUNT_OF(known); i++) {
+            hg_array array = {0};
+            hg_type type = HG_TYPE_COUNT;
+            CHECK(hg_type_from_name(known[i][0], strlen(known[i][0]), &type));
+            bool accepted = hg_array_read(in_folder(name), "x", type, &array) == HG_OK;
+            CHECK_MESSAGE(accepted == (strcmp(read, known[i][1]) == 0), "%s as %s: %s", line, known[i][0], accepted ? "read" : "refused");
+            hg_array_free(&array);
+        }
+    }
+    if (list) fclose(list);
+    if (!have_numpy) return;
+    check_accepted("two.npy", HG_TYPE_U8, 1, 0); /* Python 2 wrote versions 1.0 and 2.0 */
+    check_refused("three.npy", HG_TYPE_U8, "P06", "expected ',' or ')', found 'L,)}'");
+    check_accepted("twice.npz", HG_TYPE_F32, 2, 120);
+    check_accepted("twice.npz:key", HG_TYPE_F32, 0, 1);
+}
+
 static hg_status parse_header(const char *text, uint64_t data, hg_type type, hg_array *array) {
     char file[1024] = "\x93NUMPY\x01\x00";
     size_t length = strlen(text);
@@ -290,7 +337,13 @@ static void test_headers(void) {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}", 4, NULL},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1)}", 4, NULL},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (0,18446744073709551615,18446744073709551615)}", 0, NULL},
-        {"{'descr': '|f4', 'fortran_order': False, 'shape': (3,)}", 12, "dtype is '|f4'"},
+        {"{'descr': '|f4', 'fortran_order': False, 'shape': (3,)}", 12, NULL},
+        {"{'descr': 'f4', 'fortran_order': False, 'shape': (3L,), }\n", 12, NULL},
+        {"{u'descr': u'<f4', U'fortran_order': False, u'shape': (3L, 1L, 1L)}", 12, NULL},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3l,)}", 12, "expected ',' or ')', found 'l,)}'"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3LL,)}", 12, "expected ',' or ')', found 'L,)}'"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (L,)}", 12, "expected an extent"},
+        {"{'descr': f4, 'fortran_order': False, 'shape': (3,)}", 12, "dtype is 'f4, "},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 11, "needs 12 bytes of data, the file has 11"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 13, "needs 12 bytes of data, the file has 13"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", 12, "expected an extent"},
@@ -675,6 +728,7 @@ int main(void) {
     if (!mkdtemp(folder)) return 1;
     make_inputs();
     test_small_npy();
+    test_dtypes();
     test_headers();
     test_numpy();
     test_damage();
