@@ -11,8 +11,8 @@
  *     converted back, which truncates toward zero, saturates, and turns NaN into 0.
  *   - MatMul, GEMM and Conv add products in rising order of the summed index, each product and each sum rounded; F16 and BF16 do all of it in F32
  *     and round once at the end.
- *   - ReduceSum, ReduceMax, ReduceMin: the one tree of parallel_reduce. ReduceMean of floats: the sum, divided by n; F16 and BF16 round the sum
- *     once and divide in F32. ReduceMean of integers: the exact sum (modulo 2^64 for 64-bit types) divided by n, truncated.
+ *   - ReduceSum, ReduceMax, ReduceMin: the one tree of parallel_reduce. ReduceMean of floats: the sum, divided by n; F16 and BF16 add and
+ *     divide in F32 and round once. ReduceMean of integers: the exact sum (modulo 2^64 for 64-bit types) divided by n, truncated.
  *     n = 0: NaN for floats, the fault `division by zero` for integers.
  *   - ArgMax, ArgMin: the lowest index of an element that no other exceeds, as u64. NaNs count as missing, -0 as 0. Nothing left: 0.
  *   - GEMM: beta 0 does not read c. Conv: cross-correlation; what lies outside of the input counts as 0; a stride of 0 is a fault. */

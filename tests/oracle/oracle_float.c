@@ -1,6 +1,6 @@
 /* Float instructions that have one right answer: the host's IEEE binary32 and binary64, built without contraction.
- * f16 and bf16 are by definition the binary32 result of the widened operands, rounded once more (semantics 0.3), but fma and fms, which
- * are rounded once; mad rounds its product. */
+ * f16 and bf16 are by definition the binary32 result of the widened operands, rounded once more (semantics 0.3); their arithmetic, which
+ * has one rounding, is in oracle_half.c. */
 #include "oracle_internal.h"
 #include <math.h>
 #include <string.h>
@@ -154,19 +154,12 @@ oracle_outcome oracle_float(hg_op op, hg_type type, int variant, const uint8_t *
         return ORACLE_OK;
     }
     if (type == HG_TYPE_F64) return on_f64(op, variant, args, result);
-    if ((op == HG_OP_FMA || op == HG_OP_FMS) && type != HG_TYPE_F32) {
-        half_fma(type, args, op == HG_OP_FMS, result);
-        return ORACLE_OK;
-    }
+    if (type != HG_TYPE_F32 && half_exact(op, type, args, result)) return ORACLE_OK;
     float v[256], r;
     int count = is_fold(op) ? variant : argument_count(op);
     for (int i = 0; i < count; i++) v[i] = float_widen(type, args[i]);
     if (is_fold(op)) {
         fold_float(op, count, v, &r);
-    } else if (op == HG_OP_MAD) { /* MAD = ADD(MUL), each in the type itself */
-        uint8_t product[4];
-        float_narrow(type, v[0] * v[1], product);
-        r = float_widen(type, product) + v[2];
     } else if (!compute_float(op, v, &r)) {
         return ORACLE_NONE;
     }

@@ -40,8 +40,8 @@ void float_pack(hg_type type, unpacked value, bool sticky, uint8_t *bytes);
 float float_widen(hg_type type, const uint8_t *bytes);        /* f16, bf16, f32: exact */
 void float_narrow(hg_type type, float value, uint8_t *bytes); /* to f16, bf16, f32 */
 
-/* oracle_half.c: a b + c, or a b - c, of f16 or bf16. */
-void half_fma(hg_type type, const uint8_t *const *args, bool subtract, uint8_t *result);
+/* oracle_half.c: arithmetic of f16 and bf16; false: of something else. */
+bool half_exact(hg_op op, hg_type type, const uint8_t *const *args, uint8_t *result);
 
 /* One file a kind of type; all return ORACLE_NONE for what they do not know. */
 oracle_outcome oracle_int(hg_op op, hg_type type, int variant, const uint8_t *const *args, uint8_t *result);

@@ -93,6 +93,12 @@ static void add_part(hg_text *text, char letter, const hg_operator *record, cons
     }
 }
 
+static const char *template_of(const hg_operator *record, const operation *o) {
+    if (!hg_type_is_float(record->type)) return o->integers;
+    bool half = record->type == HG_TYPE_F16 || record->type == HG_TYPE_BF16;
+    return half && o->floats == template_MEAN ? template_HALF_MEAN : o->floats;
+}
+
 /* Version, name and metadata come around the template: directives stand before instructions, in any order. */
 static void add_program(hg_text *text, const hg_operator *record, const operation *o) {
     hg_text_addf(text, ".atlas 1\n.program %s_%s\n", record->operation, hg_type_name(record->type));
@@ -101,8 +107,7 @@ static void add_program(hg_text *text, const hg_operator *record, const operatio
     hg_text_addf(text, ".meta lifting \"%s\"\n.meta generators \"", record->lifting);
     for (const char *const *g = record->generators; *g; g++) hg_text_addf(text, "%s%s", g == record->generators ? "" : " ", *g);
     hg_text_addf(text, "\"\n");
-    const char *from = hg_type_is_float(record->type) ? o->floats : o->integers;
-    for (const char *at = from; *at; at++) {
+    for (const char *at = template_of(record, o); *at; at++) {
         if (*at == '$') {
             add_part(text, *++at, record, o);
         } else {

@@ -329,10 +329,28 @@ static void integer_mean(hg_type type, const uint8_t *input, uint64_t n, uint8_t
     memcpy(mean, &quotient, bytes);
 }
 
+/* The mean of equal halves is that number, however large the sum is: nothing is rounded before the division. */
+static void test_mean_of_equal(const hg_operator *r) {
+    static uint8_t input[MAX_BYTES];
+    static const uint16_t numbers[][4] = {{0x7BFF, 0x7B53, 0x3C00, 0x8001}, {0x7880, 0xC380, 0x3F80, 0x0001}};
+    static const uint64_t counts[] = {1, 2, 4, 257, 2049, 4097, 8191};
+    for (size_t k = 0; k < 4 && (r->type == HG_TYPE_F16 || r->type == HG_TYPE_BF16); k++)
+        for (size_t l = 0; l < HG_COUNT_OF(counts); l++) {
+            uint16_t number = numbers[r->type == HG_TYPE_BF16][k];
+            uint8_t bytes[2] = {(uint8_t)number, (uint8_t)(number >> 8)}, output[2] = {0};
+            for (uint64_t i = 0; i < counts[l]; i++) memcpy(input + 2 * i, bytes, 2);
+            array arrays[] = {{"input", input, counts[l], r->type}, {"output", output, 1, r->type}};
+            CHECK_OK(run(r, arrays, 2, &(scalar){"n", counts[l]}, 1, NULL, NULL));
+            expect(r, r->type, counts[l], 0, bytes, output);
+        }
+}
+
 static void test_mean(const hg_operator *r) {
     static uint8_t input[MAX_BYTES];
-    for (size_t l = 0; l < HG_COUNT_OF(lengths); l++) {
-        uint64_t n = lengths[l];
+    static const uint64_t shorter[] = {1, 2, 127, 128, 129, 255, 256, 257, 1000, 4095, 4096, 0}, longer[] = {4097, 8191};
+    test_mean_of_equal(r);
+    for (size_t l = 0; l < HG_COUNT_OF(shorter) + (oracle_size(r->type) <= 4 ? HG_COUNT_OF(longer) : 0); l++) {
+        uint64_t n = l < HG_COUNT_OF(shorter) ? shorter[l] : longer[l - HG_COUNT_OF(shorter)];
         uint8_t output[8] = {0}, expected[8] = {0};
         fill(r->type, input, n, false);
         array arrays[] = {{"input", input, n, r->type}, {"output", output, 1, r->type}};
@@ -344,10 +362,12 @@ static void test_mean(const hg_operator *r) {
         } else { /* the quotient in the type that the kernel adds products in */
             adder s;
             uint8_t sum[8], count[8];
+            static uint8_t wide[MAX_BYTES];
             CHECK_OK(status);
             adder_start(&s, r->type);
-            CHECK(oracle_reduce(HG_OPNAME_SUM, r->type, input, n, sum) == ORACLE_OK);
-            oracle_convert(s.inner, r->type, sum, s.sum);
+            for (uint64_t i = 0; i < n; i++)
+                oracle_convert(s.inner, r->type, input + i * oracle_size(r->type), wide + i * oracle_size(s.inner));
+            CHECK(oracle_reduce(HG_OPNAME_SUM, s.inner, wide, n, s.sum) == ORACLE_OK);
             oracle_convert(s.inner, HG_TYPE_U64, (const uint8_t *)&n, count);
             CHECK(oracle_eval(HG_OP_DIV, s.inner, s.inner, 0, (const uint8_t *[]){s.sum, count}, sum) == ORACLE_OK);
             oracle_convert(r->type, s.inner, sum, expected);
