@@ -20,7 +20,7 @@ if(HG_PRECOMPILE AND TARGET hg_backends AND NOT HG_SANITIZE AND NOT CMAKE_CROSSC
     add_library(hg_precompiled_${level} OBJECT ${precompiled_source})
     target_include_directories(hg_precompiled_${level} PRIVATE include src)
     target_compile_options(hg_precompiled_${level} PRIVATE -std=gnu17 -O2 -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC
-                                                           -fvisibility=hidden -w -march=x86-64-${machine})
+                                                           -fvisibility=hidden -fstack-clash-protection -w -march=x86-64-${machine})
     list(APPEND HG_OBJECTS $<TARGET_OBJECTS:hg_precompiled_${level}>)
   endforeach()
   target_compile_definitions(hg_backends PRIVATE HG_PRECOMPILED)

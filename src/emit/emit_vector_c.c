@@ -467,7 +467,9 @@ static void open_function(vc_printer *p, const vec_function *f) {
     hg_text_free(&text);
 }
 
-/* What turns keep is on the stack where there is little of it. */
+/* What turns keep is on the stack, which is the host's, where there is little of it. */
+enum { MOST_ON_STACK = 16384 };
+
 static void open_block(vc_printer *p, const vec_function *f) {
     vc_open(p, "typedef struct %s_kept", p->name);
     vc_line(p, "uint64_t run;");
@@ -477,10 +479,10 @@ static void open_block(vc_printer *p, const vec_function *f) {
     vc_line(p, "} %s_kept;", p->name);
     vc_open(p, "static void %s_block(hgv_launch *launch, const hgv_block *block)", p->name);
     vc_line(p, "const uint64_t begin = block->begin, end = block->end;");
-    vc_line(p, "enum { FEW = sizeof(%s_kept) < 65536 ? 65536 / sizeof(%s_kept) : 1 };", p->name, p->name);
-    vc_line(p, "%s_kept few[FEW];", p->name);
+    vc_line(p, "enum { FEW = %d / sizeof(%s_kept) };", (int)MOST_ON_STACK, p->name);
+    vc_line(p, "%s_kept few[FEW + !FEW];", p->name);
     vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
-    vc_line(p, "%s_kept *const all = turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
+    vc_line(p, "%s_kept *const all = FEW && turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
     vc_line(p, "if (!all) return;");
     vc_line(p, "memset(all, 0, turns * sizeof *all);");
     vc_line(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");

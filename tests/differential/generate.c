@@ -464,20 +464,24 @@ bool generate_case(uint64_t seed, uint32_t flags, run_case *c) {
     choose_memory(&g);
     g.wants_fault = (flags & GENERATE_FAULTS) != 0;
     c->racy = (flags & GENERATE_RACY) != 0 && g.lanes > 1;
-    make_functions(&g);
-    prologue(&g);
+    bool lives = (flags & GENERATE_VECTOR) != 0 && seed % 20 == 3;
+    if (!lives) make_functions(&g);
+    g.to = &g.body;
+    if (!lives) prologue(&g);
     g.cost = 0;
-    if (flags & GENERATE_TINY)
+    if (lives)
+        live_program(&g);
+    else if (flags & GENERATE_TINY)
         uniform_block(&g, 1 + (int)pick(&g, 2));
     else if (flags & GENERATE_SHORT)
         uniform_block(&g, 2 + (int)pick(&g, 6));
     else
         uniform_block(&g, 6 + (int)pick(&g, (flags & GENERATE_DEEP) ? 60 : 24));
     if ((flags & GENERATE_VECTOR) && seed % 40 == 11) long_row(&g);
-    if (flags & GENERATE_ROUNDS) many_rounds(&g);
+    if ((flags & GENERATE_ROUNDS) && !lives) many_rounds(&g);
     c->cleared_class = g.has_classes ? 5 : 96;
-    if (g.wants_fault) fault(&g);
-    epilogue(&g);
+    if (g.wants_fault && !lives) fault(&g);
+    if (!lives) epilogue(&g);
     bool ok = make_arrays(&g);
     ok = assemble_text(&g, seed) && ok;
     if (!ok) case_free(c);

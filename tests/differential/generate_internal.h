@@ -129,6 +129,7 @@ void many_rounds(generator *g);
 /* generate_vector.c: with GENERATE_VECTOR. A row of many instructions. */
 void vector_statement(generator *g);
 void long_row(generator *g);
+void live_program(generator *g); /* instead of all else */
 
 /* generate_memory.c: loads, stores, atomics, exchanges, whole-array instructions, faults. */
 void load_input(generator *g, int type, int reg);

@@ -181,6 +181,44 @@ void long_row(generator *g) {
     }
 }
 
+/* ---- a program of its own: as many values as there are registers ---- */
+
+enum { R_PLACE = 10, R_ROUNDS_LEFT = 11, R_FIRST = 20, FEWEST_LIVE = 100, MOST_REGISTERS = 230 };
+
+static void mix_all(generator *g, int t, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_FIRST + i, R_FIRST + pick(g, count), R_FIRST + pick(g, count));
+}
+
+/* Only some lanes do it, each by its own numbers. */
+static void mix_some(generator *g, int t, uint32_t count) {
+    int skip = new_label(g);
+    line(g, "setlt.%s p6, r%u, r%u", type_text(g, t), R_FIRST + pick(g, count), R_FIRST + pick(g, count));
+    line(g, "bra.p6 @L%d", skip);
+    for (uint32_t i = 0; i < count / 4; i++)
+        line(g, "%s.%s r%u, r%u, r%u", operation(g, t), type_text(g, t), R_FIRST + pick(g, count), R_FIRST + pick(g, count),
+             R_FIRST + pick(g, count));
+    place_label(g, skip);
+}
+
+void live_program(generator *g) {
+    int t = any_type(g), head = new_label(g);
+    bool wide = oracle_size(g->types[t]) > 8;
+    uint32_t count = wide ? 12 + pick(g, 30) : FEWEST_LIVE + pick(g, MOST_REGISTERS - FEWEST_LIVE);
+    line(g, "mov_imm.u64 r%d, %u", R_PLACE, g->stride[0]);
+    line(g, "mul.u64 r%d, r255, r%d", R_PLACE, R_PLACE);
+    for (uint32_t i = 0; i < count; i++)
+        line(g, "ldg.%s r%u, [r%d + r255*%u + %u]", type_text(g, t), R_FIRST + i, R_IN, 1 + pick(g, 8), pick(g, 64));
+    line(g, "mov_imm.u32 r%d, %u", R_ROUNDS_LEFT, pick(g, 3));
+    place_label(g, head);
+    mix_all(g, t, count);
+    if (g->has_barriers) line(g, "bar.sync %d", g->next_barrier++ % 16);
+    if (chance(g, 70)) mix_some(g, t, count);
+    line(g, "loop r%d, @L%d", R_ROUNDS_LEFT, head);
+    for (uint32_t i = 1; i < count; i++) line(g, "%s.%s r%d, r%d, r%u", operation(g, t), type_text(g, t), R_FIRST, R_FIRST, R_FIRST + i);
+    line(g, "stg.%s [r%d + r%d + %u], r%d", type_text(g, t), R_OUT, R_PLACE, g->slots[t * variables(g)].offset, R_FIRST);
+}
+
 void vector_statement(generator *g) {
     switch (pick(g, 8)) {
     case 0:

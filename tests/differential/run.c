@@ -1,10 +1,12 @@
 /* The differential driver: random programs on the reference and on the library must give the same bits or the same fault.
  *
- *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short | --tiny] [--rounds] [--print] [--reference-only]
+ *     differential [--count N] [--seed N] [--backend B[:DEVICE]] [--level L] [--pretend poor] [--short | --tiny] [--rounds] [--places] [--print] [--reference-only]
  *                  [--if-available] [--vectors BYTES:LANES:COMPILER] [--build COMPILER]
  *
  * --rounds: all programs have many rounds of loops. A device that says that it runs only so many (`loops<=N` of `hologram devices`) may
  * refuse a program with that error; how often it did is printed.
+ *
+ * --places: programs reach memory by lanes' numbers and by what they loaded before, and much lives at a time, as in tests/native.
  *
  * --vectors: kernels that have a vector form run as C that this compiler ("gcc -O1") makes code of, for native vectors of so many bytes and
  * turns of so many lanes.
@@ -34,7 +36,7 @@ typedef struct target {
 typedef struct options {
     uint64_t count, seed;
     const char *backend, *level, *pretend, *vectors, *build;
-    bool one, is_short, is_tiny, print, reference_only, rounds, if_available;
+    bool one, is_short, is_tiny, print, reference_only, rounds, places, if_available;
     uint64_t built, not_built;
     uint64_t refusals; /* of devices that say how many rounds they run */
     target targets[MAX_TARGETS];
@@ -55,13 +57,15 @@ static void crashed(int number) {
 static uint32_t flags_of(const options *o, uint64_t seed) {
     return (o->is_short ? (uint32_t)GENERATE_SHORT : 0) | (o->is_tiny ? (uint32_t)GENERATE_TINY : 0) |
            (seed % 10 == 9 ? (uint32_t)GENERATE_FAULTS : 0) | (seed % 50 == 7 && !o->is_short ? (uint32_t)GENERATE_DEEP : 0) |
-           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) | (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0);
+           (seed % 50 == 23 ? (uint32_t)GENERATE_RACY : 0) | (seed % 50 == 37 || o->rounds ? (uint32_t)GENERATE_ROUNDS : 0) |
+           (o->places ? (uint32_t)GENERATE_VECTOR : 0);
 }
 
 static void reproduce(const options *o, const target *t, uint64_t seed, char *text, size_t capacity) {
     int n = snprintf(text, capacity, "differential --seed %" PRIu64 " --backend %s", seed, o->backend);
     if (o->is_short && n > 0) n += snprintf(text + n, capacity - (size_t)n, o->is_tiny ? " --tiny" : " --short");
     if (o->rounds && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --rounds");
+    if (o->places && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --places");
     if (t && t->level[0] && n > 0) n += snprintf(text + n, capacity - (size_t)n, " --level %s", t->level);
     if (t && t->pretend[0] && n > 0) snprintf(text + n, capacity - (size_t)n, " --pretend %s", t->pretend);
 }
@@ -213,6 +217,8 @@ static bool parse(options *o, int argc, char **argv) {
             o->is_short = o->is_tiny = true;
         else if (strcmp(argv[i], "--rounds") == 0)
             o->rounds = true;
+        else if (strcmp(argv[i], "--places") == 0)
+            o->places = true;
         else if (strcmp(argv[i], "--reference-only") == 0)
             o->reference_only = true;
         else if (strcmp(argv[i], "--count") == 0)

@@ -105,8 +105,11 @@ static bool key_of(const cpu_compiled *c, const maker *m, const kir_module *modu
 
 static void unload(void *object) { cpu_object_unload(object); }
 
-static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, tile_kernel *kernel) {
+static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uint32_t frame, tile_kernel *kernel) {
     char reason[256] = "";
+    if (frame > HG_JIT_MOST_FRAME)
+        return hg_fail(HG_ERROR_ISA, "its code would take %u bytes of the stack, and may take at most %d", (unsigned)frame,
+                       (int)HG_JIT_MOST_FRAME);
     cpu_object *object = cpu_object_load(bytes, size, HG_JIT_KERNEL, reason);
     if (!object) return hg_fail(HG_ERROR_INTERNAL, "%s", reason);
     tile_native native = {.lanes = m->lanes, .blocks = m->blocks, .destroy = unload, .user = object};
@@ -182,7 +185,7 @@ static hg_status attach_kept(maker m, const uint8_t *blob, uint64_t size, tile_k
     bool is_power = header.lanes && !(header.lanes & (header.lanes - 1));
     if (!is_power || header.lanes > MOST_LANES || header.lanes > 2 * m.lanes || header.frame > HG_JIT_MOST_FRAME) return HG_ERROR_INTERNAL;
     m.lanes = header.lanes;
-    return attach(&m, blob + sizeof header, size - sizeof header, kernel);
+    return attach(&m, blob + sizeof header, size - sizeof header, header.frame, kernel);
 }
 
 static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel) {
@@ -201,7 +204,7 @@ static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_k
         kept = key_of(c, &m, module, key);
         status = compile_object(&m, table, module, &object);
     }
-    if (status == HG_OK) status = attach(&m, object.bytes, object.size, kernel);
+    if (status == HG_OK) status = attach(&m, object.bytes, object.size, object.frame, kernel);
     if (status == HG_OK && kept) keep(c, key, &m, &object);
     if (object.bytes) table->release(object.bytes);
     cpu_module_leave();
