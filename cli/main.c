@@ -28,6 +28,7 @@ static bool asks_for_help(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    HG_ENTRY; /* a library that was loaded first may have changed the mode */
     cli_begin();
     if (argc < 2) {
         cli_print_overview(stderr);

@@ -104,6 +104,7 @@ static void store_coefficients(entry e, const character_field *field, int8_t *co
 }
 
 hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *value) {
+    HG_ENTRY;
     if (!value) return hg_null_argument("value");
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
@@ -121,6 +122,7 @@ hg_status hg_character(uint64_t character, uint64_t cls, hg_character_value *val
 }
 
 hg_status hg_character_f64(uint64_t character, uint64_t cls, double *real, double *imaginary) {
+    HG_ENTRY;
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
     entry e = read_entry(character, cls);
@@ -130,6 +132,7 @@ hg_status hg_character_f64(uint64_t character, uint64_t cls, double *real, doubl
 }
 
 hg_status hg_character_i128(uint64_t character, uint64_t cls, uint8_t value[16]) {
+    HG_ENTRY;
     if (!value) return hg_null_argument("value");
     HG_TRY(check_index(character));
     HG_TRY(check_index(cls));
@@ -177,6 +180,7 @@ static void store_product(const uint8_t exponents[PRIME_COUNT], uint8_t bytes[24
 }
 
 hg_status hg_monster_class_get(uint64_t cls, hg_monster_class *info) {
+    HG_ENTRY;
     if (!info) return hg_null_argument("info");
     HG_TRY(check_index(cls));
     const character_class *c = &classes[cls];
@@ -193,6 +197,7 @@ hg_status hg_monster_class_get(uint64_t cls, hg_monster_class *info) {
 }
 
 bool hg_monster_class_find(const char *name, uint32_t *cls) {
+    HG_ENTRY;
     for (uint32_t j = 0; name && j < HG_CHARACTER_COUNT; j++) {
         if (strcmp(name, classes[j].name) == 0) {
             *cls = j;
@@ -203,6 +208,7 @@ bool hg_monster_class_find(const char *name, uint32_t *cls) {
 }
 
 hg_status hg_monster_power(uint64_t cls, uint32_t prime, uint32_t *power) {
+    HG_ENTRY;
     HG_TRY(check_index(cls));
     const character_class *c = &classes[cls];
     int rank = 0;
@@ -224,6 +230,7 @@ hg_status hg_monster_power(uint64_t cls, uint32_t prime, uint32_t *power) {
 
 /* Every real character of the Monster is that of a real representation. */
 hg_status hg_monster_indicator(uint64_t character, int *indicator) {
+    HG_ENTRY;
     if (!indicator) return hg_null_argument("indicator");
     HG_TRY(check_index(character));
     *indicator = rows[character].pair ? 0 : 1;
@@ -231,5 +238,6 @@ hg_status hg_monster_indicator(uint64_t character, int *indicator) {
 }
 
 void hg_monster_order(uint8_t order[24]) {
+    HG_ENTRY;
     if (order) store_product(order_exponents, order);
 }

@@ -44,6 +44,7 @@ static double weight(uint32_t i, unsigned value) {
 }
 
 void hg_class_lift(uint8_t cls, double *vector) {
+    HG_ENTRY;
     if (!vector) return;
     hg_class_parts p = hg_class_split(cls);
     uint64_t seed = seed_of(p);
@@ -84,6 +85,7 @@ static void add_chunk(products *sums, const double *vector, uint32_t first, uint
 }
 
 hg_status hg_class_resonate(const double *vector, uint8_t *cls) {
+    HG_ENTRY;
     if (!vector) return hg_null_argument("vector");
     if (!cls) return hg_null_argument("cls");
     products sums = {{0}, {0}};

@@ -18,6 +18,7 @@ static void default_release(void *user, void *memory) {
 static hg_allocator allocator = {sizeof(hg_allocator), NULL, default_reallocate, default_release};
 
 hg_status hg_set_allocator(const hg_allocator *given) {
+    HG_ENTRY;
     if (!given) {
         allocator = (hg_allocator){sizeof(hg_allocator), NULL, default_reallocate, default_release};
         return HG_OK;
@@ -30,7 +31,16 @@ hg_status hg_set_allocator(const hg_allocator *given) {
     return HG_OK;
 }
 
-void *hg_realloc(void *memory, size_t size) { return allocator.reallocate(allocator.user, memory, size ? size : 1); }
+/* The host's function. */
+static void *reallocate_there(void *memory, size_t bytes) {
+    HG_CALLS_OTHERS;
+    return allocator.reallocate(allocator.user, memory, bytes);
+}
+
+void *hg_realloc(void *memory, size_t size) {
+    size_t bytes = size ? size : 1;
+    return allocator.reallocate == default_reallocate ? realloc(memory, bytes) : reallocate_there(memory, bytes);
+}
 
 void *hg_alloc(size_t size) { return hg_realloc(NULL, size); }
 
@@ -45,7 +55,13 @@ void *hg_calloc(size_t count, size_t size) {
 }
 
 void hg_free(void *memory) {
-    if (memory) allocator.release(allocator.user, memory);
+    if (!memory) return;
+    if (allocator.release == default_release) {
+        free(memory);
+        return;
+    }
+    HG_CALLS_OTHERS;
+    allocator.release(allocator.user, memory);
 }
 
 /* The block's own address stands in the word before the aligned address. */

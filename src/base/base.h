@@ -3,7 +3,7 @@
 #ifndef HG_BASE_BASE_H
 #define HG_BASE_BASE_H
 
-#include "base/compat.h"
+#include "base/fp.h"
 
 #include <hologram/status.h>
 #include <hologram/type.h>

@@ -71,6 +71,12 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 /* A function that is not wanted in its callers. */
 #define HG_NOINLINE __attribute__((noinline))
 
+/* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may have no other use. */
+#define HG_ENDED_BY(end) __attribute__((cleanup(end), unused))
+
+/* What a variable is worth is worked out here, neither before nor behind what is volatile. */
+#define HG_WORKED_OUT(variable) __asm__ volatile("" : "+m"(variable)::"memory")
+
 /* A hint to the CPU that this is a waiting loop. */
 static inline void hg_cpu_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -85,14 +91,46 @@ static inline void hg_cpu_relax(void) {
 #if defined(__x86_64__)
 /* Whether this CPU and its system have a feature, by the name that gcc and clang give it; a literal. */
 #define hg_cpu_supports(feature) (__builtin_cpu_init(), __builtin_cpu_supports(feature) != 0)
+
+/* The registers of the floating-point environment: of SSE, and of the x87 unit. Nothing that touches memory moves across. */
+static inline uint32_t hg_mxcsr_read(void) {
+    uint32_t mxcsr;
+    __asm__ volatile("stmxcsr %0" : "=m"(mxcsr)::"memory");
+    return mxcsr;
+}
+static inline void hg_mxcsr_write(uint32_t mxcsr) { __asm__ volatile("ldmxcsr %0" ::"m"(mxcsr) : "memory"); }
+static inline uint16_t hg_x87_control_read(void) {
+    uint16_t control;
+    __asm__ volatile("fnstcw %0" : "=m"(control)::"memory");
+    return control;
+}
+static inline void hg_x87_control_write(uint16_t control) { __asm__ volatile("fldcw %0" ::"m"(control) : "memory"); }
+static inline uint16_t hg_x87_status_read(void) {
+    uint16_t status;
+    __asm__ volatile("fnstsw %0" : "=m"(status)::"memory");
+    return status;
+}
+/* Its flags, which can only be written together with all the unit knows; the low half of the second word holds them. */
+static inline void hg_x87_flags_write(uint16_t flags) {
+    uint32_t all[7];
+    __asm__ volatile("fnstenv %0" : "=m"(all)::"memory");
+    all[1] = (all[1] & ~UINT32_C(0xBF)) | flags;
+    __asm__ volatile("fldenv %0" ::"m"(all) : "memory");
+}
 #elif defined(__aarch64__)
-/* The register of the floating-point environment. */
+/* The registers of the floating-point environment: mode, and flags. Nothing that touches memory moves across. */
 static inline uint64_t hg_fpcr_read(void) {
     uint64_t fpcr;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr)::"memory");
     return fpcr;
 }
-static inline void hg_fpcr_write(uint64_t fpcr) { __asm__ volatile("msr fpcr, %0" ::"r"(fpcr)); }
+static inline void hg_fpcr_write(uint64_t fpcr) { __asm__ volatile("msr fpcr, %0" ::"r"(fpcr) : "memory"); }
+static inline uint64_t hg_fpsr_read(void) {
+    uint64_t fpsr;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(fpsr)::"memory");
+    return fpsr;
+}
+static inline void hg_fpsr_write(uint64_t fpsr) { __asm__ volatile("msr fpsr, %0" ::"r"(fpsr) : "memory"); }
 #endif
 
 /* ---- the language ---- */

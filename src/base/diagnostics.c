@@ -17,23 +17,37 @@ struct hg_diagnostics {
 };
 
 hg_diagnostics *hg_diagnostics_create(uint32_t max_errors) {
+    HG_ENTRY;
     hg_diagnostics *d = hg_calloc(1, sizeof *d);
     if (d) d->max_errors = max_errors ? max_errors : DEFAULT_ERRORS;
     return d;
 }
 
 void hg_diagnostics_destroy(hg_diagnostics *d) {
+    HG_ENTRY;
     if (!d) return;
     for (uint64_t i = 0; i < d->list.count; i++) hg_free((char *)(uintptr_t)d->list.data[i].message);
     hg_vec_free(&d->list);
     hg_free(d);
 }
 
-size_t hg_diagnostics_count(const hg_diagnostics *d) { return d ? (size_t)d->list.count : 0; }
-size_t hg_diagnostics_errors(const hg_diagnostics *d) { return d ? d->errors : 0; }
-const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *d, size_t i) { return d && i < d->list.count ? &d->list.data[i] : NULL; }
+size_t hg_diagnostics_count(const hg_diagnostics *d) {
+    HG_ENTRY;
+    return d ? (size_t)d->list.count : 0;
+}
+size_t hg_diagnostics_errors(const hg_diagnostics *d) {
+    HG_ENTRY;
+    return d ? d->errors : 0;
+}
+const hg_diagnostic *hg_diagnostics_get(const hg_diagnostics *d, size_t i) {
+    HG_ENTRY;
+    return d && i < d->list.count ? &d->list.data[i] : NULL;
+}
 
-void hg_string_free(char *text) { hg_free(text); }
+void hg_string_free(char *text) {
+    HG_ENTRY;
+    hg_free(text);
+}
 
 /* ---- adding ---- */
 
@@ -285,5 +299,6 @@ char *hg_diagnostics_print_with(const hg_diagnostics *d, const char *file, const
 }
 
 char *hg_diagnostics_print(const hg_diagnostics *d, const char *file, const char *source, size_t source_length) {
+    HG_ENTRY;
     return hg_diagnostics_print_with(d, file ? file : "<stdin>", source, source_length, NULL, NULL);
 }

@@ -4,14 +4,21 @@
 #include <string.h>
 
 #if defined(__unix__) || defined(__APPLE__)
+#include "base/fp.h"
 #include "base/host.h"
 #include <dlfcn.h>
 #include <unistd.h>
 
+/* A library that was linked with -ffast-math makes the thread that loads it flush subnormals. */
+static void *open_library(const char *name) {
+    HG_CALLS_OTHERS;
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
 hg_library *hg_library_open(const char *const *names, size_t count, char *reason, size_t reason_size) {
     if (reason && reason_size) reason[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        void *handle = open_library(names[i]);
         if (handle) return handle;
         const char *said = dlerror();
         if (i == 0 && reason && reason_size) snprintf(reason, reason_size, "%s", said ? said : names[i]);
@@ -20,6 +27,7 @@ hg_library *hg_library_open(const char *const *names, size_t count, char *reason
 }
 
 void hg_library_close(hg_library *library) {
+    HG_CALLS_OTHERS;
     if (library) dlclose(library);
 }
 

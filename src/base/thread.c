@@ -1,5 +1,6 @@
 /* Threads, locks and the clock over POSIX; nothing at all on wasm32. Must not know: the pool, the runtime. */
 #include "base/thread.h"
+#include "base/fp.h"
 
 #if HG_HAS_THREADS
 
@@ -36,14 +37,50 @@ bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns) {
 void hg_cond_signal(hg_cond *cond) { pthread_cond_signal(cond); }
 void hg_cond_broadcast(hg_cond *cond) { pthread_cond_broadcast(cond); }
 
+/* A system's default that is larger stays. False: the system does not say. */
+static bool set_stack(pthread_attr_t *attributes) {
+    size_t usual;
+    if (pthread_attr_getstacksize(attributes, &usual) != 0) return false;
+    return usual >= HG_STACK_BYTES || pthread_attr_setstacksize(attributes, HG_STACK_BYTES) == 0;
+}
+
+/* All but those that say of an instruction that it failed: who handles these handles them on every thread. */
+static void signals_of_process(sigset_t *set) {
+    static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++) sigdelset(set, OWN[i]);
+}
+
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
     sigset_t all, before; /* the host's signals are for the host's threads */
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-    int failed = pthread_create(thread, NULL, run, user);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !failed;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    signals_of_process(&all);
+    bool started = false;
+    if (set_stack(&attributes) && pthread_sigmask(SIG_BLOCK, &all, &before) == 0) {
+        const hg_fp fp = hg_fp_enter(); /* a thread begins in the mode of who starts it */
+        started = pthread_create(thread, &attributes, run, user) == 0;
+        hg_fp_leave(&fp);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
+    return started;
 }
+
+#if defined(__linux__)
+uint64_t hg_stack_left(void) {
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return UINT64_MAX;
+    bool known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    uintptr_t here = (uintptr_t)&attributes, low = (uintptr_t)lowest;
+    return known && low && low < here ? here - low : UINT64_MAX;
+}
+#else
+uint64_t hg_stack_left(void) { return UINT64_MAX; }
+#endif
 
 void hg_thread_join(hg_thread thread) { pthread_join(thread, NULL); }
 void hg_thread_detach(hg_thread thread) { pthread_detach(thread); }
@@ -86,6 +123,7 @@ bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
     (void)thread, (void)run, (void)user;
     return false;
 }
+uint64_t hg_stack_left(void) { return UINT64_MAX; }
 void hg_thread_join(hg_thread thread) { (void)thread; }
 void hg_thread_detach(hg_thread thread) { (void)thread; }
 void hg_once(hg_once_flag *flag, void (*run)(void)) {

@@ -56,11 +56,18 @@ bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex,
 void hg_cond_signal(hg_cond *cond);
 void hg_cond_broadcast(hg_cond *cond);
 
-/* Starts a thread that takes no signals. False when the system refuses (always, without threads). */
+/* Stack of every thread that is started here, at least: compilers and drivers go deep, and a system's own default may be 128 KiB. */
+#define HG_STACK_BYTES (UINT64_C(8) << 20)
+
+/* Starts a thread in the default floating-point mode that takes none of the signals that are sent to the process. False when the system
+ * refuses (always, without threads). */
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user);
 void hg_thread_join(hg_thread thread);
 void hg_thread_detach(hg_thread thread); /* instead: nobody waits for its end */
 void hg_once(hg_once_flag *flag, void (*run)(void));
+
+/* Bytes below this frame on the calling thread's stack; UINT64_MAX: nobody knows. */
+uint64_t hg_stack_left(void);
 
 uint64_t hg_clock_ns(void); /* monotonic, from an arbitrary start; 0 on wasm32 unless a source is set */
 #if defined(__wasm__)

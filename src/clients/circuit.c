@@ -231,6 +231,7 @@ static hg_status run_all(circuit_run *run) {
 
 hg_status hg_circuit_run(hg_backend *backend, const hg_translated_program *circuit, const hg_circuit_launch *launch,
                          const hg_class_array *arrays, size_t count) {
+    HG_ENTRY;
     static const hg_sized launch_rules = HG_SIZED(hg_circuit_launch, elements, "use HG_CIRCUIT_LAUNCH_INIT");
     static const hg_sized circuit_rules = HG_SIZED(hg_translated_program, whole_array, "hg_circuit_to_isa_translate fills it");
     hg_circuit_launch own = HG_CIRCUIT_LAUNCH_INIT;

@@ -393,6 +393,7 @@ hg_status hg_emit_watched(const hg_program *program, const char *target, const h
 }
 
 hg_status hg_program_emit(const hg_program *program, const char *target, const hg_emit_options *options, char **output, size_t *length) {
+    HG_ENTRY;
     hg_text text = {0};
     if (!program) return hg_null_argument("program");
     if (!target) return hg_null_argument("target");
@@ -412,6 +413,7 @@ hg_status hg_program_emit(const hg_program *program, const char *target, const h
 /* ---- the targets there are ---- */
 
 const hg_emit_target *hg_emit_target_get(size_t index) {
+    HG_ENTRY;
     enum { TEXT, BINARY, FOREIGN }; /* emitters.def */
     static const hg_emit_target TARGETS[] = {
 #define EMITTER(name, suffix, output, form, caps, print, about) \

@@ -1,6 +1,7 @@
 /* See compiler.h. Must not know: what a job does. */
 #include "kir/fault_text.h"
 #include "code/compiler.h"
+#include "base/deep.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,11 @@ static void *run(void *user) {
     return NULL;
 }
 
+static hg_status run_waited_for(void *user) {
+    hg_compile_job *job = user;
+    return job->run(job);
+}
+
 static hg_status took_too_long(const char *name, uint64_t since_ns, const char *what) {
     return kir_fail_launch(KIR_FAULT_COMPILER, "the driver's compiler has worked on '%s' for %llu ms%s", name,
                            (unsigned long long)((hg_clock_ns() - since_ns) / 1000000), what);
@@ -108,7 +114,7 @@ hg_status hg_compiler_run(hg_compiler *c, hg_compile_job *job, bool *left) {
     uint64_t start = hg_clock_ns(), limit = UINT64_MAX / 2;
     bool limited = c && c->limit_ns && c->limit_ns <= limit - start;
     if (limited) limit = start + c->limit_ns;
-    if (!c || (!limited && !slow) || !hg_thread_start(&thread, run, job)) return job->run(job);
+    if (!c || (!limited && !slow) || !hg_thread_start(&thread, run, job)) return hg_call_deep(run_waited_for, job, "compiling");
     hg_mutex_lock(&c->lock);
     wait_until(c, job, start, limit);
     *left = job->left = !job->done;

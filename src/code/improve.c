@@ -1,6 +1,7 @@
 /* Better code in place of what a kernel has (driver.h: kernel_improve): made from the form before legalisation, for what the driver wants to see in it.
  * Either before the first launch, or on the background thread when launches ask. Whatever fails, the kernel stays as it is.
  * Must not know: tiers, keys. */
+#include "base/deep.h"
 #include "code/code_internal.h"
 #include <stdio.h>
 
@@ -57,6 +58,11 @@ static void ask(void *user, bool hot) {
     if (!hg_background_add(set->background, &set->job, hot ? COMPILE : LOOK)) hg_atomic_sub_fetch(&set->references, 1, HG_RELAXED);
 }
 
+static hg_status improve_at_once(void *user) {
+    (void)improve(user, true);
+    return HG_OK;
+}
+
 bool hg_code_improves(const hg_code_set *set) {
     hg_improves when = set->caps->improves;
     if (set->caps->tier_count != 1 || !set->driver->kernel_improve) return false;
@@ -66,7 +72,7 @@ bool hg_code_improves(const hg_code_set *set) {
 void hg_code_improve(hg_code_set *set) {
     if (set->caps->improves == HG_IMPROVES_AT_ONCE) {
         hg_error kept = *hg_error_record();
-        (void)improve(set, true);
+        HG_IGNORE(hg_call_deep(improve_at_once, set, "compiling"));
         *hg_error_record() = kept;
         return;
     }

@@ -4,6 +4,7 @@
  * submission of its own there, which is waited for.
  * It also looks at what the driver contract (driver.h) asks of the caller, and counts what breaks it: hg_polled_misuses.
  * Must not know: which driver it is, the runtime. */
+#include "base/deep.h"
 #include "base/thread.h"
 #include "driver/driver.h"
 #include <stdio.h>
@@ -597,14 +598,35 @@ static void fill_table(hg_device *d) {
     if (own->step_supported) t->step_supported = step_supported;
 }
 
+typedef struct opening {
+    const hg_driver *driver;
+    uint32_t index;
+    const hg_driver_options *options;
+    hg_device **device;
+} opening;
+
+static hg_status open_here(void *user) {
+    const opening *o = user;
+    return o->driver->device_open(o->index, o->options, o->device);
+}
+
+/* What others wrote has a stack of its own; threads that it starts get the mode of that thread. */
+static hg_status open_device(const hg_driver *driver, uint32_t index, const hg_driver_options *options, hg_device **device) {
+    opening o = {driver, index, options, device};
+    char what[64];
+    if (!driver->vendor) return open_here(&o);
+    snprintf(what, sizeof what, "opening %s", driver->name);
+    return hg_call_deep(open_here, &o, what);
+}
+
 hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_driver_options *options, const hg_driver **table,
                          hg_device **device) {
     bool asks = hg_pretends(options->pretend, "no-wait");
     *table = driver;
-    if (!asks && !hg_pretends(options->pretend, "polled")) return driver->device_open(index, options, device);
+    if (!asks && !hg_pretends(options->pretend, "polled")) return open_device(driver, index, options, device);
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
-    hg_status status = driver->device_open(index, options, &d->real);
+    hg_status status = open_device(driver, index, options, &d->real);
     if (status != HG_OK) {
         hg_free(d);
         return status;

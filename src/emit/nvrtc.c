@@ -1,6 +1,7 @@
 /* NVRTC: where it is found, and code from CUDA C.
  * Must not know: devices, kernel IR. */
 #include "emit/nvrtc.h"
+#include "base/deep.h"
 #include "base/nvidia.h"
 #include "base/thread.h"
 #include <stdio.h>
@@ -88,7 +89,15 @@ static hg_status fetch(nvrtcProgram program, get_size *size_of, get_bytes *bytes
 
 enum { INVALID_OPTION = 5 }; /* NVRTC_ERROR_INVALID_OPTION */
 
-hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin, hg_bytes *ptx) {
+typedef struct compilation {
+    const emit_nvrtc_request *request;
+    hg_bytes *cubin, *ptx;
+} compilation;
+
+static hg_status compile(void *user) {
+    const compilation *c = user;
+    const emit_nvrtc_request *r = c->request;
+    hg_bytes *cubin = c->cubin, *ptx = c->ptx;
     char arch[32], registers[32];
     nvrtcProgram program = NULL;
     snprintf(arch, sizeof arch, "-arch=%s_%u", cubin ? "sm" : "compute", (unsigned)r->architecture);
@@ -106,4 +115,9 @@ hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin, hg_by
     if (status == HG_OK && ptx) status = fetch(program, nvrtc.GetPTXSize, nvrtc.GetPTX, ptx);
     if (program) (void)nvrtc.DestroyProgram(&program);
     return status;
+}
+
+hg_status emit_nvrtc_compile(const emit_nvrtc_request *r, hg_bytes *cubin, hg_bytes *ptx) {
+    compilation c = {r, cubin, ptx};
+    return hg_call_deep(compile, &c, "compiling with NVRTC");
 }

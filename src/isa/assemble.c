@@ -275,6 +275,7 @@ static const hg_sized RULES = HG_SIZED(hg_assemble_options, define_count, "set i
 
 hg_status hg_program_assemble_with(const char *text, size_t length, const hg_assemble_options *options, hg_diagnostics *diagnostics,
                                    hg_program **program) {
+    HG_ENTRY;
     hg_assemble_options own = {.size = sizeof own};
     if (!program || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "assemble: %s is NULL", program ? "text" : "program");
     *program = NULL;
@@ -299,5 +300,6 @@ hg_status hg_program_assemble_with(const char *text, size_t length, const hg_ass
 }
 
 hg_status hg_program_assemble(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+    HG_ENTRY;
     return hg_program_assemble_with(text, length, NULL, diagnostics, program);
 }

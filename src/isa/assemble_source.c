@@ -314,9 +314,18 @@ bool hg_asm_open_source(hg_assembler *a, const char *text, size_t length) {
     return true;
 }
 
+/* The host's functions. */
+static void release_source(const hg_assembler *a, hg_source *source) {
+    HG_CALLS_OTHERS;
+    if (a->options && a->options->release) a->options->release(a->options->user, source);
+}
+static hg_status resolve_source(const hg_assembler *a, const char *from, const char *name, hg_source *source) {
+    HG_CALLS_OTHERS;
+    return a->options->resolve(a->options->user, from, name, source);
+}
+
 void hg_asm_close_sources(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->sources.count; i++)
-        if (a->options && a->options->release) a->options->release(a->options->user, &a->sources.data[i]);
+    for (uint64_t i = 0; i < a->sources.count; i++) release_source(a, &a->sources.data[i]);
     hg_vec_free(&a->sources);
 }
 
@@ -357,14 +366,14 @@ const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string) {
     }
     hg_source source = {.size = sizeof source};
     const char *from = a->files.data[a->expansions.data[string->expansion].file].name;
-    if (strlen(name) != length || a->options->resolve(a->options->user, from, name, &source) != HG_OK) {
+    if (strlen(name) != length || resolve_source(a, from, name, &source) != HG_OK) {
         hg_asm_error(a, "P06", string, NULL, "'%.200s' cannot be read: %.200s", name,
                      strlen(name) != length ? "its name has a NUL" : hg_last_error()->message);
         return NULL;
     }
     hg_source *kept = hg_vec_push(&a->sources);
     if (!kept) {
-        if (a->options->release) a->options->release(a->options->user, &source);
+        release_source(a, &source);
         hg_asm_no_memory(a);
         return NULL;
     }

@@ -92,6 +92,7 @@ static bool is_type_or_none(hg_builder *b, hg_type type) { return (unsigned)type
 /* ---- the program ---- */
 
 hg_builder *hg_builder_create(const char *name) {
+    HG_ENTRY;
     hg_builder *b = hg_calloc(1, sizeof *b);
     if (!b) return NULL;
     if (!name || !hg_is_identifier(name, strlen(name)))
@@ -102,6 +103,7 @@ hg_builder *hg_builder_create(const char *name) {
 }
 
 void hg_builder_destroy(hg_builder *b) {
+    HG_ENTRY;
     if (!b) return;
     hg_arena_free(&b->arena);
     hg_vec_free(&b->insts);
@@ -115,24 +117,31 @@ void hg_builder_destroy(hg_builder *b) {
     hg_free(b);
 }
 
-size_t hg_builder_len(const hg_builder *b) { return b ? (size_t)b->insts.count : 0; }
+size_t hg_builder_len(const hg_builder *b) {
+    HG_ENTRY;
+    return b ? (size_t)b->insts.count : 0;
+}
 
 hg_builder *hg_builder_relaxed(hg_builder *b) {
+    HG_ENTRY;
     if (!stuck(b)) b->flags |= 1;
     return b;
 }
 
 hg_builder *hg_builder_private(hg_builder *b, uint64_t bytes) {
+    HG_ENTRY;
     if (!stuck(b)) b->private_bytes = bytes;
     return b;
 }
 
 hg_builder *hg_builder_shared(hg_builder *b, uint64_t bytes) {
+    HG_ENTRY;
     if (!stuck(b)) b->shared = bytes;
     return b;
 }
 
 hg_builder *hg_builder_block(hg_builder *b, uint32_t x, uint32_t y, uint32_t z) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     if (!x || !y || !z) mistake(b, "N03", "a block extent is 0");
     b->block[0] = x;
@@ -156,11 +165,13 @@ static bool copy_dims(hg_builder *b, const hg_dim *from, uint32_t count, hg_exte
 }
 
 hg_builder *hg_builder_lanes(hg_builder *b, const hg_dim *extents, uint32_t count) {
+    HG_ENTRY;
     if (!stuck(b) && copy_dims(b, extents, count, b->lanes, b->lane_names)) b->lanes_count = count;
     return b;
 }
 
 hg_builder *hg_builder_grid(hg_builder *b, const hg_dim *extents, uint32_t count) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     if (count < 1 || count > 3)
         mistake(b, "S05", "%u extents of a grid: 1 to 3 are expected", (unsigned)count);
@@ -170,6 +181,7 @@ hg_builder *hg_builder_grid(hg_builder *b, const hg_dim *extents, uint32_t count
 }
 
 hg_builder *hg_builder_meta(hg_builder *b, const char *key, const char *value) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     if (!key || !value || !hg_is_identifier(key, strlen(key)) || strlen(value) > HG_MAX_META_BYTES) {
         mistake(b, "N03", "metadata '%s' cannot be kept", key ? key : "");
@@ -273,6 +285,7 @@ static parameter *add_param(hg_builder *b, uint8_t reg, const char *name) {
 }
 
 hg_builder *hg_builder_param_scalar(hg_builder *b, uint8_t reg, const char *name, hg_type type) {
+    HG_ENTRY;
     parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_SCALAR;
@@ -281,6 +294,7 @@ hg_builder *hg_builder_param_scalar(hg_builder *b, uint8_t reg, const char *name
 }
 
 hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const char *name, hg_type type, hg_arg value) {
+    HG_ENTRY;
     hg_builder_param_scalar(b, reg, name, type);
     if (stuck(b)) return b;
     hg_param *p = &b->params.data[b->params.count - 1].param;
@@ -298,6 +312,7 @@ hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const ch
 
 hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name, hg_type type, int dir, const hg_dim *dims,
                                     uint32_t rank) {
+    HG_ENTRY;
     if (stuck(b) || !is_type(b, type)) return b;
     if (dir < HG_PARAM_IN || dir > HG_PARAM_INOUT) {
         mistake(b, "N03", "%d is no direction of a buffer: expected HG_PARAM_IN, HG_PARAM_OUT or HG_PARAM_INOUT", dir);
@@ -313,6 +328,7 @@ hg_builder *hg_builder_param_buffer(hg_builder *b, uint8_t reg, const char *name
 }
 
 hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank) {
+    HG_ENTRY;
     parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_SCRATCH;
@@ -323,6 +339,7 @@ hg_builder *hg_builder_scratch(hg_builder *b, uint8_t reg, const char *name, hg_
 
 hg_builder *hg_builder_data(hg_builder *b, uint8_t reg, const char *name, hg_type type, const hg_dim *dims, uint32_t rank,
                             const void *elements) {
+    HG_ENTRY;
     parameter *p = stuck(b) || !is_type(b, type) ? NULL : add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_DATA;
@@ -348,6 +365,7 @@ hg_builder *hg_builder_data(hg_builder *b, uint8_t reg, const char *name, hg_typ
 }
 
 hg_builder *hg_builder_param_pool(hg_builder *b, uint8_t reg, const char *name, uint64_t bytes) {
+    HG_ENTRY;
     parameter *p = add_param(b, reg, name);
     if (!p) return b;
     p->param.kind = HG_PARAM_POOL;
@@ -374,10 +392,14 @@ static hg_label new_label(hg_builder *b, const char *name) {
     return id;
 }
 
-hg_label hg_builder_label(hg_builder *b) { return new_label(b, NULL); }
+hg_label hg_builder_label(hg_builder *b) {
+    HG_ENTRY;
+    return new_label(b, NULL);
+}
 
 /* Linear in the labels: programs with thousands of named labels come from text. */
 hg_label hg_builder_label_named(hg_builder *b, const char *name) {
+    HG_ENTRY;
     hg_label none = {UINT32_MAX};
     if (stuck(b)) return none;
     if (!name || !hg_is_identifier(name, strlen(name)) || hg_is_local_label(name, strlen(name))) {
@@ -399,6 +421,7 @@ static label *find_label(hg_builder *b, hg_label id) {
 }
 
 hg_builder *hg_builder_place(hg_builder *b, hg_label id) {
+    HG_ENTRY;
     label *l = stuck(b) ? NULL : find_label(b, id);
     if (!l) return b;
     if (l->placed) mistake(b, "L01", "duplicate label '%s' at instruction %u", l->name ? l->name : "(unnamed)", (unsigned)b->insts.count);
@@ -408,6 +431,7 @@ hg_builder *hg_builder_place(hg_builder *b, hg_label id) {
 }
 
 hg_builder *hg_builder_entry(hg_builder *b, hg_label id) {
+    HG_ENTRY;
     if (stuck(b) || !find_label(b, id)) return b;
     b->has_entry = true;
     b->entry = id;
@@ -415,6 +439,7 @@ hg_builder *hg_builder_entry(hg_builder *b, hg_label id) {
 }
 
 hg_builder *hg_builder_loop(hg_builder *b, uint8_t counter, uint32_t iterations) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     if (b->loop_count == HG_MAX_LOOP_NESTING) {
         mistake(b, "S05", "more than %d nested loops", (int)HG_MAX_LOOP_NESTING);
@@ -428,6 +453,7 @@ hg_builder *hg_builder_loop(hg_builder *b, uint8_t counter, uint32_t iterations)
 }
 
 hg_builder *hg_builder_endloop(hg_builder *b) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     if (b->loop_count == 0) {
         mistake(b, "L03", "endloop without loop");
@@ -618,6 +644,7 @@ static uint8_t omitted_type(const hg_op_info *row) {
 }
 
 hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     hg_op op = hg_op_from_opcode(opcode);
     if (op == HG_OP_NONE) {
@@ -645,6 +672,7 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
 }
 
 hg_builder *hg_builder_at(hg_builder *b, uint32_t line, uint32_t column) {
+    HG_ENTRY;
     if (stuck(b)) return b;
     source_place *last = b->places.count ? &b->places.data[b->places.count - 1] : NULL;
     if (last && last->line == line && last->column == column) return b;
@@ -823,6 +851,7 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
 }
 
 hg_status hg_builder_build(const hg_builder *b, hg_diagnostics *diagnostics, hg_program **program) {
+    HG_ENTRY;
     if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program must not be NULL");
     *program = NULL;
     if (!b || b->out_of_memory) return hg_fail_memory();

@@ -360,6 +360,7 @@ static bool lacks_type(const hg_program *p) {
 }
 
 hg_status hg_program_encode(const hg_program *program, uint32_t flags, uint8_t **bytes, size_t *length) {
+    HG_ENTRY;
     if (!program || !bytes || !length) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "program, bytes and length must not be NULL");
     *bytes = NULL;
     *length = 0;

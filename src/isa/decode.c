@@ -640,6 +640,7 @@ static hg_status check_contents(const hg_program *p, hg_diagnostics *d) {
 }
 
 hg_status hg_program_decode(const void *bytes, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+    HG_ENTRY;
     if (!program || (!bytes && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "bytes and program must not be NULL");
     *program = NULL;
     hg_program *p = hg_calloc(1, sizeof *p);

@@ -367,6 +367,7 @@ static void mark_targets(const hg_program *p, uint8_t *marks) {
 }
 
 hg_status hg_program_print(const hg_program *program, char **text, size_t *length) {
+    HG_ENTRY;
     if (!program || !text) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "print: %s is NULL", program ? "text" : "program");
     *text = NULL;
     uint8_t *marks = hg_calloc((size_t)program->inst_count + 1, 1);

@@ -9,11 +9,13 @@ _Static_assert(sizeof(_Atomic uint32_t) == sizeof(uint32_t), "references are cou
 static _Atomic uint32_t *references(hg_program *p) { return (_Atomic uint32_t *)&p->references; }
 
 hg_program *hg_program_retain(hg_program *program) {
+    HG_ENTRY;
     if (program) atomic_fetch_add_explicit(references(program), 1, memory_order_relaxed);
     return program;
 }
 
 void hg_program_release(hg_program *program) {
+    HG_ENTRY;
     if (!program || atomic_fetch_sub_explicit(references(program), 1, memory_order_acq_rel) != 1) return;
     hg_arena_free(&program->arena);
     hg_free(program);
@@ -24,20 +26,31 @@ uint64_t hg_program_next_serial(void) {
     return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
 
-const char *hg_program_name(const hg_program *program) { return program ? program->name : NULL; }
-size_t hg_program_len(const hg_program *program) { return program ? program->inst_count : 0; }
-const uint8_t *hg_program_hash(const hg_program *program) { return program ? program->hash : NULL; }
+const char *hg_program_name(const hg_program *program) {
+    HG_ENTRY;
+    return program ? program->name : NULL;
+}
+size_t hg_program_len(const hg_program *program) {
+    HG_ENTRY;
+    return program ? program->inst_count : 0;
+}
+const uint8_t *hg_program_hash(const hg_program *program) {
+    HG_ENTRY;
+    return program ? program->hash : NULL;
+}
 
 /* What a caller can set: everything but scratch and data. */
 static bool is_settable(const hg_param *p) { return p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA; }
 
 size_t hg_program_param_count(const hg_program *program) {
+    HG_ENTRY;
     size_t count = 0;
     for (uint32_t i = 0; program && i < program->param_count; i++) count += is_settable(&program->params[i]);
     return count;
 }
 
 const char *hg_program_param_name(const hg_program *program, size_t number) {
+    HG_ENTRY;
     for (uint32_t i = 0; program && i < program->param_count; i++)
         if (is_settable(&program->params[i]) && number-- == 0) return program->params[i].name;
     return NULL;
@@ -61,6 +74,7 @@ int hg_compare_register_names(const void *p, const void *q) {
 }
 
 const char *hg_program_meta(const hg_program *program, const char *key) {
+    HG_ENTRY;
     if (!program || !key) return NULL;
     for (uint32_t i = 0; i < program->meta_count; i++)
         if (strcmp(program->meta[i].key, key) == 0) return program->meta[i].value;

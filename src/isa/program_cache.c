@@ -76,6 +76,7 @@ static void grow(hg_program_cache *c) {
 /* ---- the interface ---- */
 
 hg_status hg_program_cache_create(size_t capacity, hg_program_cache **cache) {
+    HG_ENTRY;
     if (!cache) return hg_null_argument("cache");
     hg_program_cache *c = hg_calloc(1, sizeof *c);
     if (!c) return hg_fail_memory();
@@ -86,6 +87,7 @@ hg_status hg_program_cache_create(size_t capacity, hg_program_cache **cache) {
 }
 
 void hg_program_cache_destroy(hg_program_cache *c) {
+    HG_ENTRY;
     if (!c) return;
     for (entry *e = c->newest, *older; e; e = older) {
         older = e->older;
@@ -98,6 +100,7 @@ void hg_program_cache_destroy(hg_program_cache *c) {
 }
 
 hg_program *hg_program_cache_find(hg_program_cache *c, const uint8_t *hash) {
+    HG_ENTRY;
     if (!c || !hash) return NULL;
     hg_mutex_lock(&c->lock);
     entry *e = find(c, hash);
@@ -111,6 +114,7 @@ hg_program *hg_program_cache_find(hg_program_cache *c, const uint8_t *hash) {
 }
 
 hg_program *hg_program_cache_get(hg_program_cache *c, const hg_program *program) {
+    HG_ENTRY;
     return program ? hg_program_cache_find(c, hg_program_hash(program)) : NULL;
 }
 
@@ -135,6 +139,7 @@ static hg_status insert(hg_program_cache *c, hg_program *program, hg_program **d
 }
 
 hg_status hg_program_cache_insert(hg_program_cache *c, hg_program *program) {
+    HG_ENTRY;
     hg_program *dropped = NULL;
     if (!c || !program) return hg_null_argument(c ? "program" : "cache");
     if (c->capacity == 0) return HG_OK;
@@ -146,6 +151,7 @@ hg_status hg_program_cache_insert(hg_program_cache *c, hg_program *program) {
 }
 
 size_t hg_program_cache_len(hg_program_cache *c) {
+    HG_ENTRY;
     if (!c) return 0;
     hg_mutex_lock(&c->lock);
     size_t count = c->count;
@@ -153,4 +159,7 @@ size_t hg_program_cache_len(hg_program_cache *c) {
     return count;
 }
 
-size_t hg_program_cache_capacity(const hg_program_cache *c) { return c ? c->capacity : 0; }
+size_t hg_program_cache_capacity(const hg_program_cache *c) {
+    HG_ENTRY;
+    return c ? c->capacity : 0;
+}

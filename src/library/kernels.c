@@ -13,8 +13,14 @@ static const struct {
 #undef KERNEL
 };
 
-const char *hg_kernel_name(uint32_t index) { return index < HG_COUNT_OF(KERNELS) ? KERNELS[index].name : NULL; }
-const char *hg_kernel_about(uint32_t index) { return index < HG_COUNT_OF(KERNELS) ? KERNELS[index].about : NULL; }
+const char *hg_kernel_name(uint32_t index) {
+    HG_ENTRY;
+    return index < HG_COUNT_OF(KERNELS) ? KERNELS[index].name : NULL;
+}
+const char *hg_kernel_about(uint32_t index) {
+    HG_ENTRY;
+    return index < HG_COUNT_OF(KERNELS) ? KERNELS[index].about : NULL;
+}
 
 static hg_status unknown(const char *name) {
     hg_nearest nearest;
@@ -25,6 +31,7 @@ static hg_status unknown(const char *name) {
 }
 
 hg_status hg_kernel_by_name(const char *name, hg_program **program) {
+    HG_ENTRY;
     if (!name || !program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "kernel by name: %s is NULL", name ? "program" : "name");
     *program = NULL;
     size_t i = 0;

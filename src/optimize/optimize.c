@@ -19,6 +19,7 @@ static const pass PASSES[] = {
 _Static_assert(HG_COUNT_OF(PASSES) <= HG_OPTIMIZE_MAX_PASSES, "statistics of every pass");
 
 const hg_optimizer_pass *hg_optimizer_pass_get(size_t index) {
+    HG_ENTRY;
     static const hg_optimizer_pass PUBLIC[] = {
 #define HG_OPTIMIZE(id, name, what) {sizeof(hg_optimizer_pass), #name, what},
 #include "optimize/passes.def"
@@ -159,6 +160,7 @@ static hg_status run_job(job *j, state *s) {
 
 hg_status hg_program_optimize(const hg_program *program, const hg_optimize_options *options, hg_optimize_stats *stats,
                               hg_program **optimized) {
+    HG_ENTRY;
     static const hg_sized SIZED = HG_SIZED(hg_optimize_stats, instructions_after, "zero it and set size to sizeof(hg_optimize_stats)");
     job j = {.count = 0};
     state s = {.program = program};
@@ -182,17 +184,24 @@ static hg_status one_pass(const char *name, const hg_program *program, hg_progra
 }
 
 hg_status hg_optimizer_peephole_optimize(const hg_program *program, hg_program **optimized) {
+    HG_ENTRY;
     return one_pass("peephole", program, optimized);
 }
 hg_status hg_optimizer_eliminate_dead_code(const hg_program *program, hg_program **optimized) {
+    HG_ENTRY;
     return one_pass("dead", program, optimized);
 }
 hg_status hg_optimizer_propagate_constants(const hg_program *program, hg_program **optimized) {
+    HG_ENTRY;
     return one_pass("constants", program, optimized);
 }
-hg_status hg_optimizer_fuse_instructions(const hg_program *program, hg_program **optimized) { return one_pass("fuse", program, optimized); }
+hg_status hg_optimizer_fuse_instructions(const hg_program *program, hg_program **optimized) {
+    HG_ENTRY;
+    return one_pass("fuse", program, optimized);
+}
 
 uint64_t hg_program_source_instruction(const hg_program *program, uint64_t instruction) {
+    HG_ENTRY;
     if (!program || instruction >= program->inst_count) return HG_NONE;
     return program->sources ? program->sources[instruction] : instruction;
 }

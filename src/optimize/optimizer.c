@@ -21,6 +21,7 @@ struct hg_optimizer {
 };
 
 hg_status hg_optimizer_create(hg_optimizer **optimizer) {
+    HG_ENTRY;
     if (!optimizer) return hg_null_argument("optimizer");
     hg_optimizer *o = hg_calloc(1, sizeof *o);
     *optimizer = o;
@@ -30,6 +31,7 @@ hg_status hg_optimizer_create(hg_optimizer **optimizer) {
 }
 
 void hg_optimizer_destroy(hg_optimizer *o) {
+    HG_ENTRY;
     if (!o) return;
     for (uint64_t i = 0; i < o->count; i++) {
         hg_program_release(o->entries[i].source);
@@ -40,6 +42,7 @@ void hg_optimizer_destroy(hg_optimizer *o) {
 }
 
 size_t hg_optimizer_len(hg_optimizer *o) {
+    HG_ENTRY;
     if (!o) return 0;
     hg_mutex_lock(&o->lock);
     size_t count = (size_t)o->count;
@@ -95,6 +98,7 @@ static void remember(hg_optimizer *o, const hg_program *program, const uint8_t k
 }
 
 hg_status hg_optimizer_optimize(hg_optimizer *optimizer, const hg_program *program, hg_program **optimized) {
+    HG_ENTRY;
     uint8_t key[32];
     if (optimized) *optimized = NULL;
     if (!optimizer) return hg_null_argument("optimizer");

@@ -31,6 +31,7 @@ static hg_status lower(const hg_cfg *cfg) {
 }
 
 hg_status hg_program_verify(const hg_program *program, hg_diagnostics *diagnostics) {
+    HG_ENTRY;
     hg_cfg *cfg = NULL;
     if (!program) return hg_null_argument("program");
     if (!may_grow(program)) return hg_verify(program, NULL, diagnostics, NULL);

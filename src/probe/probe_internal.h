@@ -5,7 +5,7 @@
 #include "probe/probe.h"
 
 enum {
-    PROBE_VERSION = 9, /* of the tests and of what results mean: part of the cache key */
+    PROBE_VERSION = 10, /* of the tests and of what results mean: part of the cache key */
     PROBE_LANES = 4096,
     PROBE_OPERANDS = 6, /* of a lane, eight bytes each: three u64 or f64, three u32 or f32 */
     PROBE_GROUP = 64

@@ -183,6 +183,12 @@ static hg_status begin_transfer(hg_queue *q, hg_submission_work *s, const hg_com
     return HG_OK;
 }
 
+/* The host's function. */
+static void call_host(const hg_command *c) {
+    HG_CALLS_OTHERS;
+    c->call(c->user);
+}
+
 /* Takes the next command of a submission. False: it must wait until what is under way is over. */
 static bool take_command(hg_queue *q, hg_submission_work *s) {
     const hg_command *c = &s->commands[s->next_command];
@@ -192,7 +198,7 @@ static bool take_command(hg_queue *q, hg_submission_work *s) {
     if (is_cancelled(s))
         status = cancelled();
     else if (c->kind == HG_COMMAND_HOST_CALL)
-        c->call(c->user);
+        call_host(c);
     else if (c->kind != HG_COMMAND_LAUNCH)
         status = begin_transfer(q, s, c);
     else if (c->binding->launch.lanes)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 hg_status hg_context_create(hg_backend *b, hg_context **context) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!context) return hg_null_argument("context");
     HG_TRY(hg_backend_alive(b));
@@ -24,6 +25,7 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
 }
 
 void hg_context_destroy(hg_context *c) {
+    HG_ENTRY;
     if (!c) return;
     hg_context_forget_forks(c);
     if (c->lost) return; /* what it has may be half made */
@@ -109,6 +111,7 @@ static hg_status open_backend(hg_backend *b) {
 }
 
 hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) {
+    HG_ENTRY;
     if (!config) return hg_null_argument("config");
     if (!backend) return hg_null_argument("backend");
     *backend = NULL;
@@ -137,6 +140,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
 }
 
 hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) {
+    HG_ENTRY;
     hg_config config;
     if (!name) return hg_null_argument("backend name");
     HG_TRY(hg_config_from_env(&config));
@@ -148,6 +152,7 @@ hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **back
 /* What the environment names, and nothing else. Where it names none, the automatic order; a device number that is not there is then
  * that of a machine with more devices, and the first one serves. */
 hg_status hg_backend_create_auto(hg_backend **backend) {
+    HG_ENTRY;
     hg_config config;
     HG_TRY(hg_config_from_env(&config));
     hg_status status = hg_backend_create_with_config(&config, backend);
@@ -178,6 +183,7 @@ static bool has_children(hg_backend *b) {
 }
 
 void hg_backend_destroy(hg_backend *b) {
+    HG_ENTRY;
     if (!b) return;
     hg_recent_close(b);
     if (b->process == hg_fork_count && has_children(b)) return; /* a forked child may not know them */
@@ -211,20 +217,29 @@ void hg_backend_destroy(hg_backend *b) {
 }
 
 hg_status hg_backend_write_profile(hg_backend *b, const char *path) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!b->profile) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend records no profile");
     return hg_profile_write(b->profile, path);
 }
 
-const char *hg_backend_name(const hg_backend *b) { return b ? b->driver->name : ""; }
-void *hg_backend_native(hg_backend *b) { return b && b->driver->device_native ? b->driver->device_native(b->device) : NULL; }
+const char *hg_backend_name(const hg_backend *b) {
+    HG_ENTRY;
+    return b ? b->driver->name : "";
+}
+void *hg_backend_native(hg_backend *b) {
+    HG_ENTRY;
+    return b && b->driver->device_native ? b->driver->device_native(b->device) : NULL;
+}
 
 hg_status hg_backend_execute_program(hg_backend *b, const hg_program *program, const hg_launch *launch) {
+    HG_ENTRY;
     return hg_backend_execute_program_with_params(b, program, launch, NULL);
 }
 
 hg_status hg_backend_execute_program_with_params(hg_backend *b, const hg_program *program, const hg_launch *launch,
                                                  const hg_params *params) {
+    HG_ENTRY;
     hg_executable *e;
     hg_binding *binding;
     hg_status status;

@@ -1,5 +1,6 @@
 /* Which driver and which of its devices: by name, or the automatic order (semantics 0.3); listing what there is.
  * Must not know: any backend by name. */
+#include "base/deep.h"
 #include "base/sized.h"
 #include "runtime/runtime.h"
 #include <stdio.h>
@@ -71,6 +72,36 @@ static void note_failed(device_list *list) {
     }
 }
 
+typedef struct listing {
+    const hg_driver *driver;
+    device_list *list;
+    bool called;
+} listing;
+
+static hg_status list_here(void *user) {
+    listing *l = user;
+    device_list *list = l->list;
+    l->called = true;
+    uint32_t room = l->driver->enumerate(NULL, 0, list->reason);
+    list->devices = hg_calloc((size_t)room + 1, sizeof *list->devices);
+    if (!list->devices) return hg_fail_memory();
+    list->count = room ? l->driver->enumerate(list->devices, room, list->reason) : 0;
+    if (list->count > room) list->count = room; /* one more since a moment ago */
+    return HG_OK;
+}
+
+/* Libraries of others are asked on a stack of their own; where there is none for them, they are not there. */
+static hg_status ask_driver(const hg_driver *driver, device_list *list) {
+    listing l = {.driver = driver, .list = list};
+    char what[64];
+    if (!driver->vendor) return list_here(&l);
+    snprintf(what, sizeof what, "opening %s", driver->name);
+    hg_status status = hg_call_deep(list_here, &l, what);
+    if (l.called) return status;
+    snprintf(list->reason, sizeof list->reason, "%.255s", hg_error_record()->message);
+    return HG_OK;
+}
+
 /* All devices of a driver, to be freed; none with the reason. A driver whose libraries did not come back from their trial is not touched. */
 static hg_status list_devices(const hg_driver *driver, const hg_trial_options *options, device_list *list) {
     memset(list, 0, sizeof *list);
@@ -79,12 +110,7 @@ static hg_status list_devices(const hg_driver *driver, const hg_trial_options *o
         return HG_OK;
     }
     HG_TRY(hg_trial_ask(driver, options, &list->trial));
-    bool failed = hg_trial_failed(&list->trial.listing, list->reason);
-    uint32_t room = failed ? 0 : driver->enumerate(NULL, 0, list->reason);
-    list->devices = hg_calloc((size_t)room + 1, sizeof *list->devices);
-    if (!list->devices) return hg_fail_memory();
-    list->count = room ? driver->enumerate(list->devices, room, list->reason) : 0;
-    if (list->count > room) list->count = room; /* one more since a moment ago */
+    if (!hg_trial_failed(&list->trial.listing, list->reason)) HG_TRY(ask_driver(driver, list));
     if (!list->count && !list->reason[0]) snprintf(list->reason, sizeof list->reason, "no device found");
     note_failed(list);
     return HG_OK;
@@ -270,6 +296,7 @@ static hg_status list_all(const hg_trial_options *trial, hg_device_info *devices
 }
 
 hg_status hg_devices_list(hg_device_info *devices, size_t size, size_t capacity, size_t *count) {
+    HG_ENTRY;
     hg_trial_options trial;
     char *cache_path;
     if (!count) return hg_null_argument("count");
@@ -324,6 +351,7 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
 }
 
 hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_t size) {
+    HG_ENTRY;
     hg_device_info own = {0};
     hg_trial_options trial;
     device_list list;

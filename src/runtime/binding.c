@@ -193,6 +193,7 @@ static hg_status choose_executable(hg_executable *given, const hg_launch *launch
 }
 
 hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, const hg_params *params, hg_binding **result) {
+    HG_ENTRY;
     hg_launch own, *launch = given ? &own : NULL;
     if (!executable) return hg_null_argument("executable");
     if (!result) return hg_null_argument("binding");
@@ -222,6 +223,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
 }
 
 void hg_binding_destroy(hg_binding *binding) {
+    HG_ENTRY;
     if (!binding || binding->executable->backend->lost) return;
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;

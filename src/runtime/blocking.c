@@ -82,7 +82,7 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 
-hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
+static hg_status launch_in(hg_binding *binding, hg_context *context) {
     if (!binding) return hg_null_argument("binding");
     if (!context) return hg_null_argument("context");
     hg_backend *b = context->backend;
@@ -108,7 +108,13 @@ hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     return status;
 }
 
+hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
+    HG_ENTRY;
+    return launch_in(binding, context);
+}
+
 hg_status hg_binding_launch(hg_binding *binding) {
+    HG_ENTRY;
     if (!binding) return hg_null_argument("binding");
-    return hg_binding_launch_in(binding, binding->executable->backend->context);
+    return launch_in(binding, binding->executable->backend->context);
 }

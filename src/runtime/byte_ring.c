@@ -9,6 +9,7 @@ struct hg_ring {
 };
 
 hg_status hg_ring_create(uint64_t capacity, hg_ring **ring) {
+    HG_ENTRY;
     if (!ring) return hg_null_argument("ring");
     hg_ring *r = hg_calloc(1, sizeof *r);
     uint8_t *bytes = capacity <= SIZE_MAX ? hg_alloc((size_t)capacity) : NULL;
@@ -24,12 +25,14 @@ hg_status hg_ring_create(uint64_t capacity, hg_ring **ring) {
 }
 
 void hg_ring_destroy(hg_ring *ring) {
+    HG_ENTRY;
     if (!ring) return;
     hg_free(ring->bytes);
     hg_free(ring);
 }
 
 hg_status hg_ring_write(hg_ring *r, const void *data, uint64_t length) {
+    HG_ENTRY;
     const uint8_t *from = data;
     if (!r) return hg_null_argument("ring");
     if (!data && length) return hg_null_argument("data");
@@ -49,6 +52,7 @@ hg_status hg_ring_write(hg_ring *r, const void *data, uint64_t length) {
 }
 
 hg_status hg_ring_read(const hg_ring *r, uint64_t offset, void *data, uint64_t length) {
+    HG_ENTRY;
     if (!r) return hg_null_argument("ring");
     if (!data && length) return hg_null_argument("data");
     if (offset > r->length || length > r->length - offset)
@@ -62,5 +66,11 @@ hg_status hg_ring_read(const hg_ring *r, uint64_t offset, void *data, uint64_t l
     return HG_OK;
 }
 
-uint64_t hg_ring_len(const hg_ring *r) { return r ? r->length : 0; }
-uint64_t hg_ring_capacity(const hg_ring *r) { return r ? r->capacity : 0; }
+uint64_t hg_ring_len(const hg_ring *r) {
+    HG_ENTRY;
+    return r ? r->length : 0;
+}
+uint64_t hg_ring_capacity(const hg_ring *r) {
+    HG_ENTRY;
+    return r ? r->capacity : 0;
+}

@@ -14,6 +14,7 @@ struct hg_class_allocator {
 enum { MOST_CLASSES = 48 }; /* semantics 4.3 */
 
 hg_status hg_class_allocator_create(hg_class_allocator **allocator) {
+    HG_ENTRY;
     if (!allocator) return hg_null_argument("allocator");
     hg_class_allocator *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
@@ -23,12 +24,14 @@ hg_status hg_class_allocator_create(hg_class_allocator **allocator) {
 }
 
 void hg_class_allocator_destroy(hg_class_allocator *a) {
+    HG_ENTRY;
     if (!a) return;
     hg_mutex_destroy(&a->lock);
     hg_free(a);
 }
 
 uint32_t hg_class_allocator_used(hg_class_allocator *a) {
+    HG_ENTRY;
     uint32_t count = 0;
     if (!a) return 0;
     hg_mutex_lock(&a->lock);
@@ -82,6 +85,7 @@ static bool give(hg_class_allocator *a, uint32_t first, uint32_t count) {
 static hg_buffer class_handle(uint64_t cls) { return (hg_buffer){UINT64_MAX - (HG_MAX_CLASSES - 1) + cls}; }
 
 hg_status hg_class_allocate(hg_class_allocator *a, hg_backend *b, uint64_t bytes, hg_class_block *block) {
+    HG_ENTRY;
     if (!a || !b || !block) return hg_null_argument(!a ? "allocator" : !b ? "backend" : "block");
     hg_class_block found = {.bytes = bytes};
     uint64_t count = bytes / HG_MAX_CLASS_BYTES + (bytes % HG_MAX_CLASS_BYTES != 0);
@@ -101,6 +105,7 @@ hg_status hg_class_allocate(hg_class_allocator *a, hg_backend *b, uint64_t bytes
 }
 
 hg_status hg_class_free(hg_class_allocator *a, hg_backend *b, hg_class_block block) {
+    HG_ENTRY;
     if (!a || !b) return hg_null_argument(a ? "backend" : "allocator");
     if (block.count == 0) return hg_backend_free_buffer(b, block.buffer);
     bool inside = block.first < HG_MAX_CLASSES && block.count <= HG_MAX_CLASSES - block.first;
@@ -108,6 +113,7 @@ hg_status hg_class_free(hg_class_allocator *a, hg_backend *b, hg_class_block blo
 }
 
 hg_status hg_allocate_boundary(hg_backend *b, uint64_t cls, uint64_t width, uint64_t height, hg_buffer *buffer) {
+    HG_ENTRY;
     uint64_t index;
     if (!b || !buffer) return hg_null_argument(b ? "buffer" : "backend");
     HG_TRY(hg_bound_map(cls, width ? width - 1 : 0, height ? height - 1 : 0, &index)); /* the last byte must be there */
@@ -115,7 +121,10 @@ hg_status hg_allocate_boundary(hg_backend *b, uint64_t cls, uint64_t width, uint
     return HG_OK;
 }
 
-hg_status hg_allocate_class_free(hg_backend *b, uint64_t bytes, hg_buffer *buffer) { return hg_backend_allocate_buffer(b, bytes, buffer); }
+hg_status hg_allocate_class_free(hg_backend *b, uint64_t bytes, hg_buffer *buffer) {
+    HG_ENTRY;
+    return hg_backend_allocate_buffer(b, bytes, buffer);
+}
 
 /* ---- the memory of types ---- */
 
@@ -126,6 +135,7 @@ static uint32_t width_of(hg_type type) {
 }
 
 hg_status hg_backend_type_memory(hg_backend *b, hg_type type, hg_pool *pool) {
+    HG_ENTRY;
     uint64_t size;
     if (!b || !pool) return hg_null_argument(b ? "pool" : "backend");
     if (!hg_type_size_bytes(type)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);

@@ -21,6 +21,7 @@ static const char *set_value(const char *name) {
 }
 
 const char *hg_config_env(const char *name) {
+    HG_ENTRY;
     for (size_t i = 0; name && i < HG_COUNT_OF(VARIABLES); i++) {
         if (strcmp(VARIABLES[i].name, name) != 0) continue;
         const char *value = set_value(name);
@@ -47,6 +48,7 @@ static void set_defaults(hg_config *config) {
 }
 
 hg_status hg_config_init(hg_config *config, size_t size) {
+    HG_ENTRY;
     hg_config own;
     if (!config) return hg_null_argument("config");
     HG_TRY(hg_sized_check(&RULES, size));
@@ -139,6 +141,7 @@ static hg_status read_variables(hg_config *config) {
 }
 
 hg_status hg_config_read_env(hg_config *config) {
+    HG_ENTRY;
     hg_config own;
     if (!config) return hg_null_argument("config");
     HG_TRY(hg_config_take(config, &own));

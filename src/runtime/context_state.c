@@ -130,6 +130,7 @@ static hg_status read_resonance(hg_context *c, uint32_t index, double *value) {
 }
 
 hg_status hg_context_phase(hg_context *c, uint32_t cls, uint32_t *value) {
+    HG_ENTRY;
     uint32_t phase;
     look l;
     if (!c) return hg_null_argument("context");
@@ -143,6 +144,7 @@ hg_status hg_context_phase(hg_context *c, uint32_t cls, uint32_t *value) {
 }
 
 hg_status hg_context_set_phase(hg_context *c, uint32_t cls, uint32_t value) {
+    HG_ENTRY;
     if (!c) return hg_null_argument("context");
     look l;
     HG_TRY(check_class(cls));
@@ -156,17 +158,20 @@ hg_status hg_context_set_phase(hg_context *c, uint32_t cls, uint32_t value) {
 }
 
 hg_status hg_context_resonance(hg_context *c, uint32_t cls, double *value) {
+    HG_ENTRY;
     if (!c) return hg_null_argument("context");
     HG_TRY(check_class(cls));
     return read_resonance(c, cls, value);
 }
 
 hg_status hg_context_resonance_total(hg_context *c, double *value) {
+    HG_ENTRY;
     if (!c) return hg_null_argument("context");
     return read_resonance(c, HG_RESONANCE_TOTAL, value);
 }
 
 hg_status hg_context_reset_state(hg_context *c) {
+    HG_ENTRY;
     look l;
     if (!c) return hg_null_argument("context");
     HG_TRY(open_state(c, false, &l));
@@ -182,15 +187,22 @@ hg_status hg_context_reset_state(hg_context *c) {
 /* ---- of a backend: its default context's ---- */
 
 hg_status hg_backend_phase(hg_backend *b, uint32_t cls, uint32_t *value) {
+    HG_ENTRY;
     return b ? hg_context_phase(b->context, cls, value) : hg_null_argument("backend");
 }
 hg_status hg_backend_set_phase(hg_backend *b, uint32_t cls, uint32_t value) {
+    HG_ENTRY;
     return b ? hg_context_set_phase(b->context, cls, value) : hg_null_argument("backend");
 }
 hg_status hg_backend_resonance(hg_backend *b, uint32_t cls, double *value) {
+    HG_ENTRY;
     return b ? hg_context_resonance(b->context, cls, value) : hg_null_argument("backend");
 }
 hg_status hg_backend_resonance_total(hg_backend *b, double *value) {
+    HG_ENTRY;
     return b ? hg_context_resonance_total(b->context, value) : hg_null_argument("backend");
 }
-hg_status hg_backend_reset_state(hg_backend *b) { return b ? hg_context_reset_state(b->context) : hg_null_argument("backend"); }
+hg_status hg_backend_reset_state(hg_backend *b) {
+    HG_ENTRY;
+    return b ? hg_context_reset_state(b->context) : hg_null_argument("backend");
+}

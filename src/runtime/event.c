@@ -78,6 +78,7 @@ hg_status hg_event_result(const hg_event *e) {
 }
 
 hg_status hg_event_query(hg_event *e, bool *done) {
+    HG_ENTRY;
     if (!e) return hg_null_argument("event");
     if (!done) return hg_null_argument("done");
     if (hg_event_is_lost(e)) {
@@ -110,6 +111,7 @@ static hg_status poll_until_done(hg_event *e) {
 }
 
 hg_status hg_event_wait(hg_event *e) {
+    HG_ENTRY;
     if (!e) return hg_null_argument("event");
     if (is_inherited(e)) return hg_event_is_done(e) ? hg_event_result(e) : hg_lost("queue of the event");
     if (e->progress && !hg_event_is_done(e)) HG_TRY(poll_until_done(e));
@@ -119,13 +121,17 @@ hg_status hg_event_wait(hg_event *e) {
     return hg_event_result(e);
 }
 
-void hg_event_destroy(hg_event *e) { hg_event_release(e); }
+void hg_event_destroy(hg_event *e) {
+    HG_ENTRY;
+    hg_event_release(e);
+}
 
 /* ---- cancelling ---- */
 
 const volatile int *hg_event_cancel_word(const hg_event *e) { return e ? &e->cancelled : NULL; }
 
 void hg_event_cancel(hg_event *e) {
+    HG_ENTRY;
     if (!e || is_inherited(e)) return;
     hg_mutex_lock(&e->lock); /* while it is not done the backend stays */
     hg_atomic_store(&e->cancelled, 1, HG_SEQ_CST);

@@ -130,11 +130,13 @@ hg_status hg_executable_get(hg_backend *b, const hg_program *program, const hg_s
 }
 
 hg_status hg_executable_create(hg_backend *b, const hg_program *program, hg_executable **executable) {
+    HG_ENTRY;
     return hg_executable_create_for(b, program, NULL, NULL, executable);
 }
 
 hg_status hg_executable_create_for(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params,
                                    hg_executable **executable) {
+    HG_ENTRY;
     hg_launch own = HG_LAUNCH_INIT;
     hg_signature signature;
     if (!b) return hg_null_argument("backend");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 hg_status hg_allocate_typed(hg_backend *b, hg_type type, uint64_t count, hg_typed_buffer *buffer) {
+    HG_ENTRY;
     uint64_t bytes, size = hg_type_size_bytes(type);
     if (!buffer) return hg_null_argument("buffer");
     if (!size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%d is no type", (int)type);
@@ -15,7 +16,10 @@ hg_status hg_allocate_typed(hg_backend *b, hg_type type, uint64_t count, hg_type
     return hg_backend_allocate_buffer(b, bytes, &buffer->buffer);
 }
 
-hg_status hg_free_typed(hg_backend *b, hg_typed_buffer buffer) { return hg_backend_free_buffer(b, buffer.buffer); }
+hg_status hg_free_typed(hg_backend *b, hg_typed_buffer buffer) {
+    HG_ENTRY;
+    return hg_backend_free_buffer(b, buffer.buffer);
+}
 
 static hg_status fits(hg_typed_buffer buffer, hg_type type, uint64_t count) {
     if (type != buffer.type)
@@ -27,11 +31,13 @@ static hg_status fits(hg_typed_buffer buffer, hg_type type, uint64_t count) {
 }
 
 hg_status hg_copy_typed_to(hg_backend *b, hg_typed_buffer buffer, hg_type type, const void *data, uint64_t count) {
+    HG_ENTRY;
     HG_TRY(fits(buffer, type, count));
     return hg_buffer_write(b, buffer.buffer, 0, data, count * hg_type_size_bytes(type));
 }
 
 hg_status hg_copy_typed_from(hg_backend *b, hg_typed_buffer buffer, hg_type type, void *data, uint64_t count) {
+    HG_ENTRY;
     HG_TRY(fits(buffer, type, count));
     return hg_buffer_read(b, buffer.buffer, 0, data, count * hg_type_size_bytes(type));
 }
@@ -71,6 +77,7 @@ static hg_status same_kind(hg_typed_buffer a, hg_typed_buffer b) {
 static hg_builder *begin(const char *name) { return hg_builder_create(name); }
 
 hg_status hg_execute_unary(hg_backend *b, const char *operation, hg_typed_buffer input, hg_typed_buffer output) {
+    HG_ENTRY;
     hg_opname name;
     HG_TRY(find_operation(operation, hg_opname_is_map, &name));
     HG_TRY(same_kind(input, output));
@@ -80,6 +87,7 @@ hg_status hg_execute_unary(hg_backend *b, const char *operation, hg_typed_buffer
 }
 
 hg_status hg_execute_binary(hg_backend *b, const char *operation, hg_typed_buffer lhs, hg_typed_buffer rhs, hg_typed_buffer output) {
+    HG_ENTRY;
     hg_opname name;
     HG_TRY(find_operation(operation, hg_opname_is_binary, &name));
     HG_TRY(same_kind(lhs, rhs));
@@ -90,6 +98,7 @@ hg_status hg_execute_binary(hg_backend *b, const char *operation, hg_typed_buffe
 }
 
 hg_status hg_execute_reduce(hg_backend *b, const char *operation, hg_typed_buffer input, hg_typed_buffer output) {
+    HG_ENTRY;
     hg_opname name;
     HG_TRY(find_operation(operation, hg_opname_is_reduce, &name));
     if (input.type != output.type)

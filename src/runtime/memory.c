@@ -269,11 +269,13 @@ static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint6
 }
 
 hg_status hg_backend_allocate_buffer(hg_backend *b, uint64_t size, hg_buffer *buffer) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!buffer) return hg_null_argument("buffer");
     return allocate(b, &b->buffers, size, &buffer->handle);
 }
 hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!pool) return hg_null_argument("pool");
     return allocate(b, &b->pools, size, &pool->handle);
@@ -287,12 +289,14 @@ static hg_status remove_handle(hg_backend *b, bool pool, uint64_t handle) {
 }
 
 hg_status hg_backend_free_buffer(hg_backend *b, hg_buffer buffer) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     HG_TRY(hg_backend_alive(b));
     return remove_handle(b, false, buffer.handle);
 }
 
 hg_status hg_backend_free_pool(hg_backend *b, hg_pool pool) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     HG_TRY(hg_backend_alive(b));
     return remove_handle(b, true, pool.handle);
@@ -305,40 +309,48 @@ static hg_status whole_class(hg_buffer buffer, uint64_t length) {
 }
 
 hg_status hg_backend_copy_to_buffer(hg_backend *b, hg_buffer buffer, const void *data, uint64_t length) {
+    HG_ENTRY;
     HG_TRY(whole_class(buffer, length));
     return hg_buffer_write(b, buffer, 0, data, length);
 }
 
 hg_status hg_backend_copy_from_buffer(hg_backend *b, hg_buffer buffer, void *data, uint64_t length) {
+    HG_ENTRY;
     HG_TRY(whole_class(buffer, length));
     return hg_buffer_read(b, buffer, 0, data, length);
 }
 
 hg_status hg_buffer_write(hg_backend *b, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_buffer_read(hg_backend *b, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
 hg_status hg_backend_copy_to_pool(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_backend_copy_from_pool(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
 hg_status hg_backend_pool_store(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
+    HG_ENTRY;
     return hg_backend_copy_to_pool(b, pool, offset, data, length);
 }
 
 hg_status hg_backend_pool_load(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
+    HG_ENTRY;
     return hg_backend_copy_from_pool(b, pool, offset, data, length);
 }
 
@@ -358,8 +370,14 @@ static hg_status size_of(hg_backend *b, bool pool, uint64_t handle, uint64_t *si
     return HG_OK;
 }
 
-hg_status hg_backend_buffer_size(hg_backend *b, hg_buffer buffer, uint64_t *size) { return size_of(b, false, buffer.handle, size); }
-hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) { return size_of(b, true, pool.handle, size); }
+hg_status hg_backend_buffer_size(hg_backend *b, hg_buffer buffer, uint64_t *size) {
+    HG_ENTRY;
+    return size_of(b, false, buffer.handle, size);
+}
+hg_status hg_backend_pool_size(hg_backend *b, hg_pool pool, uint64_t *size) {
+    HG_ENTRY;
+    return size_of(b, true, pool.handle, size);
+}
 
 static hg_status import_arena(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size, hg_driver_arena **arena) {
     const hg_driver *driver = b->driver;
@@ -372,6 +390,7 @@ static hg_status import_arena(hg_backend *b, hg_memory_kind kind, uint32_t devic
 }
 
 hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size, hg_buffer *buffer) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!buffer) return hg_null_argument("buffer");
     if ((unsigned)kind < HG_MEMORY_HOST || (unsigned)kind > HG_MEMORY_CUDA_HOST)
@@ -394,5 +413,6 @@ hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t d
 }
 
 hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
+    HG_ENTRY;
     return hg_buffer_import_device(b, HG_MEMORY_HOST, 0, memory, size, buffer);
 }

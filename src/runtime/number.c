@@ -102,6 +102,7 @@ static hg_status check(hg_type type, const void *bytes) {
 }
 
 hg_status hg_type_from_f64(hg_type type, double value, void *bytes) {
+    HG_ENTRY;
     float single = (float)value;
     HG_TRY(check(type, bytes));
     if (type == HG_TYPE_F64)
@@ -116,6 +117,7 @@ hg_status hg_type_from_f64(hg_type type, double value, void *bytes) {
 }
 
 hg_status hg_type_to_f64(hg_type type, const void *bytes, double *value) {
+    HG_ENTRY;
     float single;
     uint16_t bits;
     HG_TRY(check(type, bytes));
@@ -134,5 +136,11 @@ hg_status hg_type_to_f64(hg_type type, const void *bytes, double *value) {
     return HG_OK;
 }
 
-hg_status hg_type_zero(hg_type type, void *bytes) { return hg_type_from_f64(type, 0, bytes); }
-hg_status hg_type_one(hg_type type, void *bytes) { return hg_type_from_f64(type, 1, bytes); }
+hg_status hg_type_zero(hg_type type, void *bytes) {
+    HG_ENTRY;
+    return hg_type_from_f64(type, 0, bytes);
+}
+hg_status hg_type_one(hg_type type, void *bytes) {
+    HG_ENTRY;
+    return hg_type_from_f64(type, 1, bytes);
+}

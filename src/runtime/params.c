@@ -47,6 +47,7 @@ static void set_extents(hg_launch *launch, const uint32_t grid[3], const uint32_
 }
 
 void hg_launch_set_linear(hg_launch *launch, uint64_t total) {
+    HG_ENTRY;
     if (!launch) return;
     uint64_t block = total == 0 ? 1 : total < 256 ? total : 256;
     uint64_t blocks = total / block + (total % block != 0);
@@ -56,6 +57,7 @@ void hg_launch_set_linear(hg_launch *launch, uint64_t total) {
 }
 
 void hg_launch_set_grid_2d(hg_launch *launch, uint32_t width, uint32_t height) {
+    HG_ENTRY;
     if (!launch) return;
     uint32_t across = width / 16 + (width % 16 != 0), down = height / 16 + (height % 16 != 0);
     set_extents(launch, (uint32_t[]){across, down, 1}, (uint32_t[]){16, 16, 1}, 0);
@@ -76,6 +78,7 @@ static uint64_t saturating_product(const uint32_t grid[3], const uint32_t block[
 }
 
 uint64_t hg_launch_total_threads(const hg_launch *launch) {
+    HG_ENTRY;
     if (!launch) return 0;
     uint64_t all = saturating_product(launch->grid, launch->block);
     bool ends_before = launch->size >= RULES.least && launch->size < HG_SIZE_THROUGH(hg_launch, lanes);
@@ -84,15 +87,20 @@ uint64_t hg_launch_total_threads(const hg_launch *launch) {
 
 /* ---- parameter sets ---- */
 
-hg_params *hg_params_create(void) { return hg_calloc(1, sizeof(hg_params)); }
+hg_params *hg_params_create(void) {
+    HG_ENTRY;
+    return hg_calloc(1, sizeof(hg_params));
+}
 
 void hg_params_clear(hg_params *params) {
+    HG_ENTRY;
     if (!params) return;
     for (uint64_t i = 0; i < params->values.count; i++) hg_free(params->values.data[i].name);
     params->values.count = 0;
 }
 
 void hg_params_destroy(hg_params *params) {
+    HG_ENTRY;
     if (!params) return;
     hg_params_clear(params);
     hg_vec_free(&params->values);
@@ -147,9 +155,11 @@ static hg_status put_handle(hg_params *params, const char *name, hg_param_kind k
 }
 
 hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_buffer buffer) {
+    HG_ENTRY;
     return put_handle(params, name, HG_PARAM_BUFFER, buffer.handle);
 }
 hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) {
+    HG_ENTRY;
     return put_handle(params, name, HG_PARAM_POOL, pool.handle);
 }
 
@@ -166,15 +176,18 @@ static hg_status put_scalar(hg_params *params, const char *name, uint8_t reg, hg
 }
 
 hg_status hg_params_set_scalar(hg_params *params, const char *name, hg_type type, const void *value) {
+    HG_ENTRY;
     if (!name) return hg_null_argument("parameter name");
     return put_scalar(params, name, 0, type, value);
 }
 
 hg_status hg_params_set_register(hg_params *params, uint8_t reg, hg_type type, const void *value) {
+    HG_ENTRY;
     return put_scalar(params, NULL, reg, type, value);
 }
 
 hg_status hg_params_set_register_u64(hg_params *params, uint8_t reg, uint64_t value) {
+    HG_ENTRY;
     uint8_t bytes[8];
     store_u64(bytes, value);
     return put_scalar(params, NULL, reg, HG_TYPE_U64, bytes);

@@ -165,6 +165,7 @@ static hg_status open_streams(hg_queue *q) {
 }
 
 hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) {
+    HG_ENTRY;
     if (!b) return hg_null_argument("backend");
     if (!queue) return hg_null_argument("queue");
     HG_TRY(hg_backend_alive(b));
@@ -215,6 +216,7 @@ static void drive_nested(hg_queue *q) {
 }
 
 void hg_queue_destroy(hg_queue *q) {
+    HG_ENTRY;
     if (!q) return;
     hg_fork_remove(&q->forks);
     if (q->lost) return; /* what it has may be half done */
@@ -300,6 +302,7 @@ static hg_status check_command(const hg_queue *q, const hg_command *c, size_t i)
 
 hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count, hg_event *const *waits, size_t wait_count,
                           hg_event **signal) {
+    HG_ENTRY;
     if (!q) return hg_null_argument("queue");
     if (!commands && count) return hg_null_argument("commands");
     if (!waits && wait_count) return hg_null_argument("waits");
@@ -321,6 +324,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
 }
 
 hg_status hg_queue_synchronize(hg_queue *q) {
+    HG_ENTRY;
     if (!q) return hg_null_argument("queue");
     HG_TRY(make_whole(q));
     uint64_t start = hg_profile_start(q->backend->profile);
@@ -400,6 +404,7 @@ static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, boo
 }
 
 hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **event) {
+    HG_ENTRY;
     if (!binding) return hg_null_argument("binding");
     if (!event) return hg_null_argument("event");
     hg_context *c = context ? context : binding->executable->backend->context;

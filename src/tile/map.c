@@ -41,7 +41,7 @@ static void run_streaming(const map_run *run, uint64_t begin, uint64_t end) {
 static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     const map_run *run = user;
     (void)worker;
-    fp_state fp = fp_enter(run->poor);
+    fp_enter(run->poor);
     for (uint64_t i = begin, n; i < end && !hg_limit_look(run->limit); i += n) {
         n = end - i < PIECE ? end - i : PIECE;
         if (run->stream)
@@ -49,7 +49,7 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
         else
             run_handler(run, run->out + i * run->e->size, i, n);
     }
-    fp_leave(fp);
+    fp_leave(run->poor);
 }
 
 bool tile_map_is_one_call(const tile_options *options, uint64_t n, uint64_t size) {

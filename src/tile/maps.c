@@ -57,7 +57,7 @@ static bool saves_traffic(const tile_maps_run *run, const array *arrays, uint32_
 static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     const tile_maps_run *run = user;
     (void)worker;
-    fp_state fp = fp_enter(run->poor);
+    fp_enter(run->poor);
     for (uint64_t i = begin, since = 0; i < end; i += run->piece, since += run->piece) {
         if (since >= CHUNK && hg_limit_look(run->limit)) break;
         since = since < CHUNK ? since : 0;
@@ -68,7 +68,7 @@ static void run_range(void *user, uint64_t begin, uint64_t end, uint32_t worker)
             run->run[s](step->out + at, step->in[0] + at, step->nin > 1 ? step->in[1] + at : NULL, NULL, n);
         }
     }
-    fp_leave(fp);
+    fp_leave(run->poor);
 }
 
 hg_status tile_maps_open(const tile_options *options, const tile_map_step *steps, uint32_t count, uint64_t n, tile_maps_run *run,

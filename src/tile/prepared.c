@@ -416,7 +416,7 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
     f->n = (uint32_t)state->launch->lanes;
     tile_run_fill(f, state);
     tile_run_fill_tile(f, state);
-    fp_state fp = fp_enter(r->kernel->options.poor);
+    fp_enter(r->kernel->options.poor);
     const tile_insn *insn = r->kernel->insns;
     look_ahead(r);
     f->mask[r->kernel->body_mask].count = f->n;
@@ -424,7 +424,7 @@ static tile_prepared *record(recorder *r, const tile_run_state *state) {
         next = insn + 1;
         if (is_branch(insn) ? !decide(r, insn, &next) : !take_down(r, insn)) break;
     }
-    fp_leave(fp);
+    fp_leave(r->kernel->options.poor);
     uint8_t step[4];
     bool wide = is_wide(r), keeps = uses_frame(r), good = insn->kind == TILE_END && (is_one_call(r, step) || !wide);
     bool small = f->n <= r->kernel->width && tile_frame_bytes(r->kernel, f->width) <= KEPT_BYTES;
@@ -535,11 +535,11 @@ static void run_lanes(void *user, uint64_t begin, uint64_t end, uint32_t worker)
     const tile_call *call = p->calls;
     const uint8_t *a = call->a, *b = call->b, *c = call->c;
     (void)worker;
-    fp_state fp = fp_enter(p->poor);
+    fp_enter(p->poor);
     if (b) b += begin * p->step[2];
     if (c) c += begin * p->step[3];
     call->run((uint8_t *)call->d + begin * p->step[0], a + begin * p->step[1], b, c, end - begin);
-    fp_leave(fp);
+    fp_leave(p->poor);
 }
 
 HG_NOINLINE static hg_status stopped(tile_prepared *p) {
@@ -553,7 +553,7 @@ hg_status tile_prepared_run(tile_prepared *p) {
         return HG_OK;
     }
     const tile_native *native = hg_atomic_load(p->native, HG_ACQUIRE);
-    fp_state fp = fp_enter(p->poor);
+    fp_enter(p->poor);
     if (native) {
         native->run(&p->launch, 0, p->launch.lanes);
     } else {
@@ -561,7 +561,7 @@ hg_status tile_prepared_run(tile_prepared *p) {
             call->run(call->d, call->a, call->b, call->c, call->n);
         if (HG_UNLIKELY((p->until_told -= p->work) < 0)) tell(p);
     }
-    fp_leave(fp);
+    fp_leave(p->poor);
     return HG_UNLIKELY(p->launch.stopped) ? stopped(p) : HG_OK;
 }
 

@@ -55,7 +55,7 @@ static void reduce_range(void *user, uint64_t begin, uint64_t end, uint32_t work
     uint64_t elements = r->widen ? ACCUMULATORS + CHUNK : ACCUMULATORS, bytes = elements * r->size;
     uint8_t *acc = hg_alloc_aligned((size_t)bytes, 64), *wide = acc ? acc + ACCUMULATORS * r->size : NULL;
     bool ok = acc != NULL;
-    fp_state fp = fp_enter(r->poor);
+    fp_enter(r->poor);
     for (uint64_t i = begin; i < end && ok; i += CHUNK) {
         if (i / CHUNK % LOOK_CHUNKS == 0 && hg_limit_look(r->limit)) break;
         uint64_t n = end - i < CHUNK ? end - i : CHUNK;
@@ -69,7 +69,7 @@ static void reduce_range(void *user, uint64_t begin, uint64_t end, uint32_t work
         }
         ok = reduce_chunk(r, x, n, acc, r->out + i / CHUNK * r->size);
     }
-    fp_leave(fp);
+    fp_leave(r->poor);
     hg_free_aligned(acc);
     if (!ok) atomic_store(&r->failed, 1);
 }
@@ -142,9 +142,9 @@ hg_status tile_reduce(const tile_options *options, hg_op op, hg_type type, uint6
         if (half) r.widen = h->convert[type == HG_TYPE_F16 ? KIR_H2F : KIR_B2F][1][4];
         status = reduce_levels(&r, half ? wide : result);
         if (status == HG_OK && half) {
-            fp_state fp = fp_enter(options->poor);
+            fp_enter(options->poor);
             h->convert[type == HG_TYPE_F16 ? KIR_F2H : KIR_F2B][4][1](result, wide, NULL, NULL, 1);
-            fp_leave(fp);
+            fp_leave(options->poor);
         }
         tile_element_close(&e);
     }

@@ -118,7 +118,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
     for (size_t i = 0; i < HG_COUNT_OF(f->resolved); i++) f->resolved[i].used = 0;
     bool ok = tile_frame_shared(f, s->kernel->block_mode ? s->launch->shared_bytes : 0);
     tile_run_fill(f, s);
-    fp_state fp = fp_enter(s->kernel->options.poor);
+    fp_enter(s->kernel->options.poor);
     uint64_t lane0 = begin * each, left = s->launch->lanes - lane0;
     if (end - begin <= left / each) left = (end - begin) * each;
     for (uint32_t n; ok && left; lane0 += n, left -= n) {
@@ -130,7 +130,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
         f->fuel -= (int64_t)n + s->kernel->insn_count;
         if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
     }
-    fp_leave(fp);
+    fp_leave(s->kernel->options.poor);
     if (f->fuel >= 0) tile_heat_add(s->kernel, (uint64_t)(TILE_FUEL - f->fuel) * s->kernel->insn_count);
     if (hg_stream_wanted(s->launch->lanes * 8)) hg_stream_end(); /* an access has 8 bytes at the most */
     merge_fault(s, &f->fault);

@@ -140,4 +140,5 @@ def main():
         file.write("\n\nvoid misuse_all(void) {\n" + "".join(f"    {n}();\n" for n in names) + "}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 /* Native steps: primitives of oneDNN, made once for a problem and kept, and their execution on the threads of the pool.
  * Must not know: instructions. */
 #include "backends/cpu/native_internal.h"
+#include "base/deep.h"
 #include "base/thread.h"
 #include "base/thread_pool.h"
 #include <stdio.h>
@@ -69,6 +70,20 @@ static bool make_chains(const onednn_library *l, native_plan *plan) {
     return true;
 }
 
+typedef struct plan_making {
+    const onednn_library *library;
+    native_plan *plan;
+    bool good;
+} plan_making;
+
+static hg_status make_here(void *user) {
+    plan_making *m = user;
+    int threads = begin_alone(m->library);
+    m->good = make_chains(m->library, m->plan);
+    end_alone(m->library, threads);
+    return HG_OK;
+}
+
 static native_plan *make_plan(const cpu_native *native, const onednn_library *l, const native_problem *p) {
     uint32_t slices = native_slices(p, native->threads);
     if (!hg_budget_take(native->budget, PLAN_BYTES)) return NULL;
@@ -76,10 +91,8 @@ static native_plan *make_plan(const cpu_native *native, const onednn_library *l,
     if (plan) {
         plan->problem = *p;
         plan->slices = slices;
-        int threads = begin_alone(l);
-        bool good = make_chains(l, plan);
-        end_alone(l, threads);
-        if (good) return plan;
+        plan_making making = {.library = l, .plan = plan};
+        if (hg_call_deep(make_here, &making, "compiling") == HG_OK && making.good) return plan;
         free_plan(l, plan);
     }
     hg_budget_release(native->budget, PLAN_BYTES);
@@ -256,6 +269,7 @@ static void run_slices(void *user, uint64_t begin, uint64_t end, uint32_t worker
     native_work *w = user;
     const onednn_library *l = w->library;
     (void)worker;
+    HG_CALLS_OTHERS;
     int threads = begin_alone(l);
     for (uint64_t i = begin; i < end && !hg_limit_look(w->limit); i++) {
         int status = run_chain(l, &w->slices[i]);

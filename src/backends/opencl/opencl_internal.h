@@ -44,8 +44,9 @@ static inline cl_int opencl_asked(const char *call) { return opencl_before_call 
 /* A call that returns an error code, and one that returns an object and takes a place for the code as its last argument. */
 #define CL_CALL(name, ...) cl_call_made("cl" #name, opencl.name, __VA_ARGS__)
 #define cl_call_made(text, function, ...) \
-    HG_BLOCK_VALUE(cl_int cl_said = opencl_asked(text); cl_said == CL_SUCCESS ? function(__VA_ARGS__) : cl_said;)
-#define CL_MAKE(error, name, ...) ((error = opencl_asked("cl" #name)) == CL_SUCCESS ? opencl.name(__VA_ARGS__, &error) : NULL)
+    HG_BLOCK_VALUE(HG_CALLS_OTHERS; cl_int cl_said = opencl_asked(text); cl_said == CL_SUCCESS ? function(__VA_ARGS__) : cl_said;)
+#define CL_MAKE(error, name, ...) \
+    HG_BLOCK_VALUE(HG_CALLS_OTHERS; (error = opencl_asked("cl" #name)) == CL_SUCCESS ? opencl.name(__VA_ARGS__, &error) : NULL;)
 #define CL_TRY(name, ...) HG_TRY(opencl_check("cl" #name, CL_CALL(name, __VA_ARGS__)))
 
 /* ---- device.c ---- */

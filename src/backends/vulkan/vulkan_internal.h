@@ -33,7 +33,7 @@ static inline VkResult vk_asked(const char *call) { return vk_before_call ? vk_b
 /* A call that returns a VkResult; `functions` is a pointer to one of the two tables. */
 #define VK_CALL(functions, name, ...) vk_call_made("vk" #name, (functions)->name, __VA_ARGS__)
 #define vk_call_made(text, function, ...) \
-    HG_BLOCK_VALUE(VkResult vk_said = vk_asked(text); vk_said == VK_SUCCESS ? function(__VA_ARGS__) : vk_said;)
+    HG_BLOCK_VALUE(HG_CALLS_OTHERS; VkResult vk_said = vk_asked(text); vk_said == VK_SUCCESS ? function(__VA_ARGS__) : vk_said;)
 
 enum { VK_DEVICES = 32 }; /* more are not listed */
 /* The library with an instance; physical devices live as long. */

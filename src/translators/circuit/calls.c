@@ -10,8 +10,14 @@ static const char *const KINDS[HG_CIRCUIT_KIND_COUNT] = {"Mark",      "Quote",  
 static const char *const VARIANTS[HG_CIRCUIT_VARIANT_COUNT] = {"add",  "mul",     "min",  "max",  "abs", "exp", "log",
                                                                "sqrt", "sigmoid", "tanh", "gelu", "sub", "div"};
 
-const char *hg_circuit_kind_name(uint32_t kind) { return kind < HG_CIRCUIT_KIND_COUNT ? KINDS[kind] : NULL; }
-const char *hg_circuit_variant_name(uint32_t variant) { return variant < HG_CIRCUIT_VARIANT_COUNT ? VARIANTS[variant] : NULL; }
+const char *hg_circuit_kind_name(uint32_t kind) {
+    HG_ENTRY;
+    return kind < HG_CIRCUIT_KIND_COUNT ? KINDS[kind] : NULL;
+}
+const char *hg_circuit_variant_name(uint32_t variant) {
+    HG_ENTRY;
+    return variant < HG_CIRCUIT_VARIANT_COUNT ? VARIANTS[variant] : NULL;
+}
 bool hg_variant_allows(uint8_t variant, hg_type type) {
     return hg_type_is_float(type) || variant <= HG_MERGE_ABS || variant == HG_SPLIT_SUB || variant == HG_SPLIT_DIV;
 }
@@ -59,6 +65,7 @@ uint32_t hg_call_writes(const hg_circuit_call *call, uint8_t classes[2]) {
 /* ---- constants and types ---- */
 
 uint32_t hg_circuit_class_elements(hg_type type) {
+    HG_ENTRY;
     return (unsigned)type < HG_TYPE_COUNT ? (uint32_t)(HG_MAX_CLASS_BYTES / hg_type_size_bytes(type)) : 0;
 }
 
@@ -84,6 +91,7 @@ uint32_t hg_circuit_keep_constant(hg_circuit *circuit, const char *text, size_t 
 }
 
 hg_status hg_circuit_constant(hg_circuit *circuit, const char *text, uint32_t *number) {
+    HG_ENTRY;
     char message[160];
     if (!circuit) return hg_null_argument("circuit");
     if (!text) return hg_null_argument("text");
@@ -94,6 +102,7 @@ hg_status hg_circuit_constant(hg_circuit *circuit, const char *text, uint32_t *n
 }
 
 hg_status hg_circuit_set_type(hg_circuit *circuit, const char *type) {
+    HG_ENTRY;
     hg_type found = HG_TYPE_F32;
     if (!circuit) return hg_null_argument("circuit");
     if (!type) return hg_null_argument("type");
@@ -141,6 +150,7 @@ static hg_status check_call(const hg_circuit *circuit, const hg_circuit_call *ca
 }
 
 hg_status hg_circuit_append(hg_circuit *circuit, const hg_circuit_call *call) {
+    HG_ENTRY;
     if (!circuit || !call) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "circuit or call is NULL");
     if (!circuit->compiled) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the circuit is parsed only: compile it to append calls");
     HG_TRY(check_call(circuit, call));
@@ -184,6 +194,7 @@ static bool is_settled(const uint8_t *use, const bool *replaced, uint32_t cls) {
 }
 
 void hg_circuit_class_use(const hg_circuit *circuit, uint8_t use[HG_CIRCUIT_CLASSES]) {
+    HG_ENTRY;
     bool replaced[HG_CIRCUIT_CLASSES] = {false};
     if (!use) return;
     for (uint32_t c = 0; c < HG_CIRCUIT_CLASSES; c++) use[c] = circuit ? circuit->use[c] : 0;
@@ -198,6 +209,7 @@ void hg_circuit_class_use(const hg_circuit *circuit, uint8_t use[HG_CIRCUIT_CLAS
 }
 
 int hg_circuit_is_whole_array(const hg_circuit *circuit) {
+    HG_ENTRY;
     for (uint64_t i = 0; circuit && i < circuit->calls.count; i++)
         if (is_reduction(&circuit->calls.data[i])) return 1;
     return 0;

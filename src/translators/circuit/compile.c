@@ -5,6 +5,7 @@
 #include <string.h>
 
 hg_circuit *hg_circuit_create(void) {
+    HG_ENTRY;
     hg_circuit *circuit = hg_calloc(1, sizeof *circuit);
     if (!circuit) return NULL;
     circuit->compiled = true;
@@ -13,6 +14,7 @@ hg_circuit *hg_circuit_create(void) {
 }
 
 void hg_circuit_destroy(hg_circuit *circuit) {
+    HG_ENTRY;
     if (!circuit) return;
     hg_vec_free(&circuit->items);
     hg_vec_free(&circuit->calls);
@@ -23,13 +25,32 @@ void hg_circuit_destroy(hg_circuit *circuit) {
     hg_free(circuit);
 }
 
-size_t hg_circuit_call_count(const hg_circuit *c) { return c ? (size_t)c->calls.count : 0; }
-const hg_circuit_call *hg_circuit_call_at(const hg_circuit *c, size_t i) { return c && i < c->calls.count ? &c->calls.data[i] : NULL; }
-const char *hg_circuit_original_expr(const hg_circuit *c) { return c && c->original ? c->original : ""; }
-const char *hg_circuit_canonical_expr(const hg_circuit *c) { return c && c->canonical ? c->canonical : ""; }
-uint64_t hg_circuit_original_ops(const hg_circuit *c) { return c ? c->original_ops : 0; }
-uint64_t hg_circuit_canonical_ops(const hg_circuit *c) { return c ? c->canonical_ops : 0; }
+size_t hg_circuit_call_count(const hg_circuit *c) {
+    HG_ENTRY;
+    return c ? (size_t)c->calls.count : 0;
+}
+const hg_circuit_call *hg_circuit_call_at(const hg_circuit *c, size_t i) {
+    HG_ENTRY;
+    return c && i < c->calls.count ? &c->calls.data[i] : NULL;
+}
+const char *hg_circuit_original_expr(const hg_circuit *c) {
+    HG_ENTRY;
+    return c && c->original ? c->original : "";
+}
+const char *hg_circuit_canonical_expr(const hg_circuit *c) {
+    HG_ENTRY;
+    return c && c->canonical ? c->canonical : "";
+}
+uint64_t hg_circuit_original_ops(const hg_circuit *c) {
+    HG_ENTRY;
+    return c ? c->original_ops : 0;
+}
+uint64_t hg_circuit_canonical_ops(const hg_circuit *c) {
+    HG_ENTRY;
+    return c ? c->canonical_ops : 0;
+}
 float hg_circuit_reduction_pct(const hg_circuit *c) {
+    HG_ENTRY;
     if (!c || !c->original_ops) return 0.0f;
     return (float)(100.0 * ((double)c->original_ops - (double)c->canonical_ops) / (double)c->original_ops);
 }
@@ -282,10 +303,12 @@ static hg_status make(const char *text, size_t length, const hg_circuit_options 
 
 hg_status hg_circuit_parse(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
                            hg_circuit **circuit) {
+    HG_ENTRY;
     return make(text, length, options, diagnostics, false, circuit);
 }
 
 hg_status hg_circuit_compile(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
                              hg_circuit **circuit) {
+    HG_ENTRY;
     return make(text, length, options, diagnostics, true, circuit);
 }

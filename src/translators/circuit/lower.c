@@ -276,6 +276,7 @@ static hg_status check_result(const hg_translated_program *translated) {
 }
 
 hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options *options, hg_translated_program *translated) {
+    HG_ENTRY;
     hg_circuit_options own;
     HG_TRY(check_result(translated));
     HG_TRY(hg_circuit_take_options(options, &own));
@@ -285,6 +286,7 @@ hg_status hg_circuit_to_isa(const hg_circuit *circuit, const hg_circuit_options 
 
 hg_status hg_circuit_to_isa_translate(const char *text, size_t length, const hg_circuit_options *options, hg_diagnostics *diagnostics,
                                       hg_translated_program *translated) {
+    HG_ENTRY;
     HG_TRY(check_result(translated));
     hg_circuit *circuit = NULL;
     hg_circuit_options own;
@@ -296,6 +298,7 @@ hg_status hg_circuit_to_isa_translate(const char *text, size_t length, const hg_
 }
 
 void hg_translated_program_release(hg_translated_program *translated) {
+    HG_ENTRY;
     if (!translated) return;
     hg_program_release(translated->program);
     hg_free(translated->original_expr);

@@ -118,6 +118,7 @@ hg_status hg_circuit_need_tree(const hg_circuit *circuit, const void *result) {
 }
 
 hg_status hg_circuit_print(const hg_circuit *circuit, char **text, size_t *length) {
+    HG_ENTRY;
     HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
     hg_circuit_print_items(&out, circuit, circuit->phrase, &circuit->items);
@@ -196,6 +197,7 @@ static void json_close(hg_json *json) {
 }
 
 hg_status hg_circuit_json(const hg_circuit *circuit, char **text, size_t *length) {
+    HG_ENTRY;
     HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
     hg_json json = {.out = &out};

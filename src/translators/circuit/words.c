@@ -77,6 +77,7 @@ static void leave_branch(frames *stack, hg_text *out, const circuit_items *items
 }
 
 hg_status hg_circuit_words(const hg_circuit *circuit, char **text, size_t *length) {
+    HG_ENTRY;
     HG_TRY(hg_circuit_need_tree(circuit, text));
     hg_text out = {0};
     frames stack = {0};
@@ -132,6 +133,7 @@ static bool term_bytes(byte_list *list, const circuit_item *item, circuit_shift 
 }
 
 hg_status hg_circuit_bytes(const hg_circuit *circuit, hg_circuit_byte **bytes, size_t *count) {
+    HG_ENTRY;
     HG_TRY(hg_circuit_need_tree(circuit, bytes && count ? bytes : NULL));
     byte_list list = {0};
     circuit_shifts outer = {0};

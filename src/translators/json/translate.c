@@ -135,6 +135,7 @@ static hg_status translate_wanted(jk_kernel *k, void *user) {
 
 hg_status hg_json_to_isa_translate_named(const char *text, size_t length, const char *kernel, hg_diagnostics *diagnostics,
                                          hg_program **program) {
+    HG_ENTRY;
     if (!program || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL", program ? "text" : "program");
     wanted w = {kernel, NULL};
     hg_status status = with_document(text, length, diagnostics, translate_wanted, &w);
@@ -143,11 +144,13 @@ hg_status hg_json_to_isa_translate_named(const char *text, size_t length, const 
 }
 
 hg_status hg_json_to_isa_translate(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program **program) {
+    HG_ENTRY;
     return hg_json_to_isa_translate_named(text, length, NULL, diagnostics, program);
 }
 
 /* A document with an empty body is the same thing. */
 hg_status hg_json_to_isa_translate_simple_op(const char *operation, hg_type type, hg_program **program) {
+    HG_ENTRY;
     if (!operation || !program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: %s is NULL", operation ? "program" : "operation");
     *program = NULL;
     hg_text text = {0};
@@ -171,6 +174,7 @@ typedef struct all {
 } all;
 
 void hg_json_programs_free(hg_program **programs, size_t count) {
+    HG_ENTRY;
     for (size_t i = 0; programs && i < count; i++) hg_program_release(programs[i]);
     hg_free(programs);
 }
@@ -201,6 +205,7 @@ static hg_status translate_each(jk_kernel *k, void *user) {
 
 hg_status hg_json_to_isa_translate_all(const char *text, size_t length, hg_diagnostics *diagnostics, hg_program ***programs,
                                        size_t *count) {
+    HG_ENTRY;
     if (!programs || !count || (!text && length)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "translate: a pointer is NULL");
     all a = {0};
     hg_status status = with_document(text, length, diagnostics, translate_each, &a);

@@ -61,6 +61,7 @@ static int row_of(const char *name) {
 }
 
 const hg_operator *hg_operator_find(const char *name, hg_type type) {
+    HG_ENTRY;
     int row = row_of(name), column = column_of(type);
     if (row >= 0 && column >= 0) return &records[row][column];
     if (row < 0) {
@@ -71,9 +72,13 @@ const hg_operator *hg_operator_find(const char *name, hg_type type) {
     return NULL;
 }
 
-bool hg_operator_supported(const char *name, hg_type type) { return row_of(name) >= 0 && column_of(type) >= 0; }
+bool hg_operator_supported(const char *name, hg_type type) {
+    HG_ENTRY;
+    return row_of(name) >= 0 && column_of(type) >= 0;
+}
 
 const hg_operator *hg_operator_at(size_t i) {
+    HG_ENTRY;
     return i < HG_OPERATOR_COUNT ? &records[i / HG_OPERATOR_TYPES][i % HG_OPERATOR_TYPES] : NULL;
 }
 
@@ -119,6 +124,7 @@ static void add_program(hg_text *text, const hg_operator *record, const operatio
 }
 
 hg_status hg_operator_program(const hg_operator *record, hg_program **program) {
+    HG_ENTRY;
     if (!program) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_operator_program: program is NULL");
     *program = NULL;
     if (!record) { /* the failure of hg_operator_find */

@@ -10,9 +10,6 @@
 #include <hologram/diagnostics.h>
 #include <math.h>
 #include <stdlib.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 typedef struct kernel {
     kir_module *m;
@@ -595,20 +592,6 @@ static void test_levels(void) {
         }
     }
 }
-
-/* The host's flush-to-zero must not reach lanes, and must be back afterwards. */
-static void test_environment(void) {
-    float in[2] = {0x1p-130f, 0x1p-140f}, out[2] = {0}, want[2] = {0x1p-131f, 0x1p-141f};
-    kernel k = begin("subnormal");
-    kir_value *hi = buffer(&k, "in"), *ho = buffer(&k, "out"), *at = scaled(&k, id(&k, HG_ID_GLOBAL_LANE_ID), 4);
-    store(&k, ho, at, kir_mul(&k.b, load(&k, HG_TYPE_F32, hi, at), kir_f32(&k.b, 0.5f)));
-    unsigned before = _mm_getcsr();
-    _mm_setcsr(before | 0x8040);
-    run(&k, 1, 2, 2, 0, (tile_memory[]){memory_of(in, sizeof in), memory_of(out, sizeof out)}, 2,
-        (tile_memory[]){{0}, memory_of(want, sizeof want)}, (expectation){0});
-    CHECK((_mm_getcsr() & 0x8040) == 0x8040);
-    _mm_setcsr(before);
-}
 #endif
 
 /* ---- whole arrays ---- */
@@ -911,7 +894,6 @@ int main(void) {
     test_timeout();
 #if defined(__x86_64__)
     test_levels();
-    test_environment();
 #endif
     test_reduce();
     test_map();
