@@ -1,4 +1,5 @@
-/* The floating-point mode of the calling thread reaches no result: every public function, in several modes, on every backend that opens here.
+/* The floating-point mode of the calling thread reaches no result, and a stack of 64 KiB will do: every public function, in several modes, on every
+ * backend that opens here.
  * A mode is set before the first call of a process, so that what a driver starts would inherit it; the process with the default mode
  * says what is right. Functions find mode and flags as they were, callbacks and what they leave behind included.
  *     test_modes           a choice of modes
@@ -8,6 +9,8 @@
 #include "modes.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +18,7 @@
 
 /* ---- modes ---- */
 
-enum { ROUNDING = 3, FLUSH = 4, TRAPS = 8, FLAGS = 16, X87 = 32, MODES = 64 };
+enum { ROUNDING = 3, FLUSH = 4, TRAPS = 8, FLAGS = 16, X87 = 32, MODES = 64, SMALL_STACK = 64 };
 
 typedef struct mode {
     uint64_t a, b; /* registers, and what is looked at of them */
@@ -346,6 +349,26 @@ static int one_mode(const char *backend, int m) {
     return 0;
 }
 
+/* The same on a thread with a stack of 64 KiB: drivers and compilers have one of their own. */
+static const char *small_backend;
+static int small_mode;
+static void *in_small_stack(void *user) {
+    *(int *)user = one_mode(small_backend, small_mode);
+    return NULL;
+}
+static int start_mode(const char *backend, int m) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    int status = 1;
+    if (!(m & SMALL_STACK)) return one_mode(backend, m);
+    small_backend = backend;
+    small_mode = m & ~SMALL_STACK;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN > 64 << 10 ? (size_t)PTHREAD_STACK_MIN : 64 << 10);
+    if (pthread_create(&thread, &attributes, in_small_stack, &status) == 0) pthread_join(thread, NULL);
+    return status;
+}
+
 /* ---- all of them ---- */
 
 static char *own_path;
@@ -381,8 +404,8 @@ static char *answer_of(const char *backend, int m, const char *cache, int *ends)
 
 static void mode_name(int m, char name[80]) {
     static const char *const rounding[] = {"to nearest", "down", "up", "to zero"};
-    snprintf(name, 80, "%s%s%s%s%s", rounding[m & ROUNDING], m & FLUSH ? ", FTZ and DAZ" : "", m & TRAPS ? ", traps" : "",
-             m & FLAGS ? ", flags set" : "", m & X87 ? ", x87 too" : "");
+    snprintf(name, 80, "%s%s%s%s%s%s", rounding[m & ROUNDING], m & FLUSH ? ", FTZ and DAZ" : "", m & TRAPS ? ", traps" : "",
+             m & FLAGS ? ", flags set" : "", m & X87 ? ", x87 too" : "", m & SMALL_STACK ? ", 64 KiB of stack" : "");
 }
 
 /* The first line that differs. */
@@ -437,13 +460,13 @@ static void test_backend(const char *backend, const char *jit, const int *modes,
 
 int main(int argc, char **argv) {
     static const char *const backends[] = {"cpu", "cpu", "opencl", "vulkan", "cuda"};
-    static const int choice[] = {FLUSH | 1 | X87, 2 | TRAPS | X87, 3 | FLUSH | FLAGS | TRAPS};
+    static const int choice[] = {FLUSH | 1 | X87, 2 | TRAPS | X87 | SMALL_STACK, 3 | FLUSH | FLAGS | TRAPS};
     int all[MODES];
     size_t count = sizeof choice / sizeof *choice;
-    if (argc == 4 && strcmp(argv[1], "--mode") == 0) return one_mode(argv[3], atoi(argv[2]));
+    if (argc == 4 && strcmp(argv[1], "--mode") == 0) return start_mode(argv[3], atoi(argv[2]));
     bool every = argc == 2 && strcmp(argv[1], "--all") == 0;
     own_path = argv[0];
-    for (int m = 0; m < MODES; m++) all[m] = MODES - 1 - m;
+    for (int m = 0; m < MODES; m++) all[m] = (MODES - 1 - m) | (m % 2 ? SMALL_STACK : 0);
     if (every) count = MODES;
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
         char why[64];
