@@ -1,6 +1,7 @@
 /* Programs: text, the driver's compiler, binaries kept on disk, kernels and their arguments.
  * Must not know: submissions. */
 #include "backends/opencl/opencl_internal.h"
+#include "base/deep.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -65,14 +66,23 @@ static bool is_worth_keeping(hg_device *d, const uint8_t key[HG_BLOB_KEY_BYTES])
 
 /* When the kernel goes: PoCL makes a group function for every size of groups when it first runs, and these are part of its binary, so
  * that a later process compiles nothing (`hologram run` of a small program: 0.01 s instead of 0.07 s on the CPU). */
-static void keep_binary(const hg_driver_kernel *k) {
+static hg_status fetch_binary(void *user) {
+    const hg_driver_kernel *k = user;
     size_t size = 0;
-    if (!k->new_code || !k->worth_keeping || (k->device->host_memory && k->compile_ns > QUICK_NS)) return;
-    if (CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return;
+    if (CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return HG_OK;
     unsigned char *binary = hg_alloc(size), *binaries[] = {binary};
     if (binary && CL_CALL(GetProgramInfo, k->program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
         (void)hg_blob_cache_put(k->device->cache, k->key, binary, size);
     hg_free(binary);
+    return HG_OK;
+}
+
+/* PoCL compiles for it. What goes wrong is no error: there is no binary then. */
+static void keep_binary(hg_driver_kernel *k) {
+    if (!k->new_code || !k->worth_keeping || (k->device->host_memory && k->compile_ns > QUICK_NS)) return;
+    hg_error kept = *hg_error_record();
+    HG_IGNORE(hg_call_deep(fetch_binary, k, "fetching a binary"));
+    *hg_error_record() = kept;
 }
 
 /* NULL: there is none, or the driver does not take it. */
