@@ -29,8 +29,8 @@ static const char *named_value(const hg_operand_info *operand) {
     case HG_K_COUNT: return "R/N";
     case HG_K_OPNAME: return "OP";
     case HG_K_BOOL: return "BOOL";
-    case HG_K_TUPLE: return "(R/N, ...)";
-    case HG_K_TUPLES: return "((R/N, ...), ...)";
+    case HG_K_TUPLE: return operand->items == 2 ? "(R/N, R/N)" : operand->items == 3 ? "(R/N, R/N, R/N)" : "(R/N, ...)";
+    case HG_K_TUPLES: return operand->items == 2 ? "((R/N, R/N), ...)" : "((R/N, ...), ...)";
     default: return "V";
     }
 }
@@ -38,7 +38,7 @@ static const char *named_value(const hg_operand_info *operand) {
 static void write_operand(const hg_operand_info *operand) {
     if (hg_operand_is_named(operand)) {
         printf("%s=%s", operand->name, named_value(operand));
-        if (operand->optional) printf(" [%s]", operand->otherwise ? operand->otherwise : "none");
+        if (operand->optional) printf(operand->optional == HG_OR_NONE ? " [none: %s]" : " [%s]", operand->otherwise);
         return;
     }
     switch ((hg_operand_kind)operand->kind) {
@@ -153,7 +153,9 @@ int main(void) {
            "register, the same in every lane; Atlas instructions take u8, u16, u32 or u64, each lane its own; `array` is an\n"
            "address or a register that holds a buffer handle. *Derived* instructions have one definition over\n"
            "primitives; *whole array* instructions run once a launch; *may fault* can stop a lane. Operands `name=value` stand in any\n"
-           "order; behind one that may be left out stands what it is then: `groups=R/N [1]`.\n\n",
+           "order; behind one that may be left out stands the value that it has then, `groups=R/N [1]`, or `none` and what is done without "
+           "it,\n"
+           "`kv_len=R/N [none: seq_len]`: a 0 that is given is the number 0. `V` is f32 where the instruction's type is f16 or bf16.\n\n",
            (int)HG_OP_COUNT);
     printf("| names | |\n|---|---|\n");
     write_names("types", HG_TYPE_COUNT, type_at);

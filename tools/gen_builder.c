@@ -60,7 +60,7 @@ static void write_structure(FILE *out, const hg_op_info *row) {
         const hg_operand_info *o = &row->operands[i];
         if (!hg_operand_is_named(o)) continue;
         fprintf(out, "    hg_arg %s; /**< %s", o->name, field_value(o));
-        if (o->optional) fprintf(out, "; left out: %s", o->otherwise ? o->otherwise : "no array");
+        if (o->optional) fprintf(out, "; left out: %s", o->otherwise);
         fprintf(out, " */\n");
     }
     fprintf(out, "} hg_");

@@ -56,7 +56,8 @@ enum {
 enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
 enum { HG_NO_DIMS = 255 };
 
-/** In place of a type: that of the first source register; f32 for whole-array instructions, pool.load and nbr.load. */
+/** In place of a type: that of the first source register; of whole-array instructions that of the elements of their arrays, where these are
+ * parameters that have been declared before, else f32; f32 for pool.load and nbr.load. */
 #define HG_TYPE_INFER HG_TYPE_COUNT
 
 /* ---- the program ---- */
@@ -123,8 +124,8 @@ HG_API hg_builder *hg_builder_endloop(hg_builder *builder);
 
 /**
  * Appends the instruction with that opcode (language.md 7). types: one a suffix, HG_TYPE_COUNT where there is none.
- * @param args  one an operand of the instruction's row, in its order. Of operands with names a zeroed one is left out: an optional
- *              operand then has its default, a required one is a mistake
+ * @param args  one an operand of the instruction's row, in its order. Of operands with names a zeroed one (hg_left_out) is left out, which
+ *              the list of instructions allows and explains of each; it is something else than hg_count(0), the number 0
  */
 HG_API hg_builder *hg_builder_add(hg_builder *builder, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count);
 
@@ -143,6 +144,8 @@ static inline hg_arg hg_arg_make(int kind, uint8_t reg, uint64_t value) {
     hg_arg a = {(uint8_t)kind, reg, 0, 0, 0, 0, 0, value, 0, 0.0, 0};
     return a;
 }
+/** A named operand that is left out; the same as a field of a structure of operands that nobody sets. */
+static inline hg_arg hg_left_out(void) { return hg_arg_make(HG_ARG_REG, 0, 0); }
 static inline hg_arg hg_arg_reg(uint8_t reg) { return hg_arg_make(HG_ARG_REG, reg, 0); }
 static inline hg_arg hg_arg_pred(uint8_t pred) { return hg_arg_make(HG_ARG_PRED, pred, 0); }
 static inline hg_arg hg_arg_label(hg_label label) { return hg_arg_make(HG_ARG_LABEL, 0, label.id); }
@@ -174,7 +177,7 @@ static inline hg_arg hg_imm_f64(double value) {
     a.real = value;
     return a;
 }
-/** size(type) bytes, little-endian. */
+/** size(type) bytes, little-endian. Of alpha, beta and eps of f16 and bf16 instructions, which are f32: two bytes of the instruction's type. */
 static inline hg_arg hg_imm_bits(const void *bytes) {
     hg_arg a = hg_arg_make(HG_ARG_BITS, 0, 0);
     a.bytes = bytes;

@@ -926,13 +926,13 @@ typedef struct hg_gemm_operands {
     hg_arg beta; /**< hg_imm_...; left out: 0 */
     hg_arg trans_a; /**< hg_flag; left out: false */
     hg_arg trans_b; /**< hg_flag; left out: false */
-    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
 } hg_gemm_operands;
-/** c = activation(alpha a b + beta c + bias), a of m x k, b of k x n, n elements of bias; lda, ldb, ldc: elements from one row to the next, 0: no gap */
+/** c = activation(alpha a b + beta c + bias), a of m x k, b of k x n, n elements of bias; lda, ldb, ldc: elements from one row to the next */
 static inline hg_builder *hg_build_gemm(hg_builder *builder, hg_type type, hg_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a, operands.b, operands.m, operands.n, operands.k,
                            operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda, operands.ldb,
@@ -952,14 +952,14 @@ typedef struct hg_batched_gemm_operands {
     hg_arg beta; /**< hg_imm_...; left out: 0 */
     hg_arg trans_a; /**< hg_flag; left out: false */
     hg_arg trans_b; /**< hg_flag; left out: false */
-    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg batch_strides; /**< hg_tuple_of counts; left out: () */
-    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg batch_strides; /**< hg_tuple_of counts; left out: matrices without a gap */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
 } hg_batched_gemm_operands;
-/** gemm of each matrix of a batch; batch_strides: elements from one to the next of a, b and c, (): no gap, 0: the same one for all */
+/** gemm of each matrix of a batch; batch_strides: elements from one to the next of a, b and c, 0: the same one for all */
 static inline hg_builder *hg_build_batched_gemm(hg_builder *builder, hg_type type, hg_batched_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a, operands.b, operands.batch, operands.m, operands.n,
                            operands.k, operands.alpha, operands.beta, operands.trans_a, operands.trans_b, operands.lda,
@@ -982,11 +982,11 @@ typedef struct hg_conv2d_operands {
     hg_arg padding; /**< hg_tuple_of counts */
     hg_arg dilation; /**< hg_tuple_of counts; left out: (1, 1) */
     hg_arg groups; /**< hg_count or hg_count_reg; left out: 1 */
-    hg_arg padding_end; /**< hg_tuple_of counts; left out: () */
-    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg padding_end; /**< hg_tuple_of counts; left out: as padding */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
 } hg_conv2d_operands;
-/** output = activation(input correlated with kernel [out_channels, in_channels / groups, kernel_h, kernel_w] + bias), NCHW; zeros: padding above and left, padding_end below and right, (): the same */
+/** output = activation(input correlated with kernel [out_channels, in_channels / groups, kernel_h, kernel_w] + bias), NCHW; zeros: padding above and left, padding_end below and right */
 static inline hg_builder *hg_build_conv2d(hg_builder *builder, hg_type type, hg_conv2d_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.kernel, operands.batch, operands.in_channels, operands.out_channels,
                            operands.height, operands.width, operands.kernel_h, operands.kernel_w, operands.stride, operands.padding,
@@ -1003,11 +1003,11 @@ typedef struct hg_sparse_gemm_operands {
     hg_arg m; /**< hg_count or hg_count_reg */
     hg_arg n; /**< hg_count or hg_count_reg */
     hg_arg k; /**< hg_count or hg_count_reg */
-    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg nnz; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg nnz; /**< hg_count or hg_count_reg; left out: all that their memory holds */
 } hg_sparse_gemm_operands;
-/** c = a b, a in compressed rows: a_ptr and a_indices are u32; a column of k or more and a falling a_ptr are faults; nnz: entries of a_values and a_indices, 0: all that their memory holds */
+/** c = a b, a in compressed rows: a_ptr and a_indices are u32; a column of k or more and a falling a_ptr are faults; nnz: entries of a_values and a_indices */
 static inline hg_builder *hg_build_sparse_gemm(hg_builder *builder, hg_type type, hg_sparse_gemm_operands operands) {
     const hg_arg args[] = {operands.c, operands.a_values, operands.a_indices, operands.a_ptr, operands.b, operands.m,
                            operands.n, operands.k, operands.ldb, operands.ldc, operands.nnz};
@@ -1043,9 +1043,9 @@ typedef struct hg_quantized_gemm_operands {
     hg_arg c_zero; /**< hg_imm_...; left out: 0 */
     hg_arg sums; /**< hg_flag; left out: false */
     hg_arg trans_b; /**< hg_flag; left out: false */
-    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: rows without a gap */
 } hg_quantized_gemm_operands;
 /** c = saturate(c_zero + rint(sum * (a_scale * b_scale / c_scale))), in f32, each step rounded; sum of (a - a_zero) (b - b_zero), an i32 that wraps; b is i8; sums: c is the sums */
 static inline hg_builder *hg_build_quantized_gemm(hg_builder *builder, hg_type type, hg_quantized_gemm_operands operands) {
@@ -1063,9 +1063,9 @@ typedef struct hg_layer_norm_operands {
     hg_arg n; /**< hg_count or hg_count_reg */
     hg_arg eps; /**< hg_imm_... */
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
-    hg_arg ld; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
 } hg_layer_norm_operands;
-/** of each row: output = gamma (input - mean) / sqrt(variance + eps) + beta with the mean and variance of its n elements; ld: elements from one row to the next, 0: no gap */
+/** of each row: output = gamma (input - mean) / sqrt(variance + eps) + beta with the mean and variance of its n elements; ld: elements from one row to the next */
 static inline hg_builder *hg_build_layer_norm(hg_builder *builder, hg_type type, hg_layer_norm_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.gamma, operands.beta, operands.n, operands.eps,
                            operands.rows, operands.ld};
@@ -1097,9 +1097,9 @@ typedef struct hg_softmax_operands {
     hg_arg input; /**< hg_array or hg_addr_... */
     hg_arg n; /**< hg_count or hg_count_reg */
     hg_arg rows; /**< hg_count or hg_count_reg; left out: 1 */
-    hg_arg ld; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg ld; /**< hg_count or hg_count_reg; left out: rows without a gap */
 } hg_softmax_operands;
-/** of each row: output = e^(input - m) / sum of e^(input - m), m the largest of its n elements; ld: elements from one row to the next, 0: no gap */
+/** of each row: output = e^(input - m) / sum of e^(input - m), m the largest of its n elements; ld: elements from one row to the next */
 static inline hg_builder *hg_build_softmax(hg_builder *builder, hg_type type, hg_softmax_operands operands) {
     const hg_arg args[] = {operands.output, operands.input, operands.n, operands.rows, operands.ld};
     return hg_builder_add(builder, 0x125, type, HG_TYPE_COUNT, args, 5);
@@ -1130,10 +1130,10 @@ typedef struct hg_mixed_precision_gemm_operands {
     hg_arg beta; /**< hg_imm_...; left out: 0 */
     hg_arg trans_a; /**< hg_flag; left out: false */
     hg_arg trans_b; /**< hg_flag; left out: false */
-    hg_arg lda; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldb; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg ldc; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg bias; /**< hg_array or hg_addr_...; left out: no array */
+    hg_arg lda; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldb; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg ldc; /**< hg_count or hg_count_reg; left out: rows without a gap */
+    hg_arg bias; /**< hg_array or hg_addr_...; left out: no bias */
     hg_arg activation; /**< hg_arg_name; left out: identity */
 } hg_mixed_precision_gemm_operands;
 /** gemm of f16 or bf16 matrices; c, bias and all sums are f32 */
@@ -1243,12 +1243,12 @@ typedef struct hg_attention_operands {
     hg_arg heads; /**< hg_count or hg_count_reg */
     hg_arg seq_len; /**< hg_count or hg_count_reg */
     hg_arg head_dim; /**< hg_count or hg_count_reg */
-    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: heads */
+    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: seq_len */
     hg_arg causal; /**< hg_flag; left out: false */
-    hg_arg mask; /**< hg_array or hg_addr_...; left out: no array */
-    hg_arg mask_strides; /**< hg_tuple_of counts; left out: () */
-    hg_arg scale; /**< hg_imm_...; left out: 0 */
+    hg_arg mask; /**< hg_array or hg_addr_...; left out: no mask */
+    hg_arg mask_strides; /**< hg_tuple_of counts; left out: the same mask for all */
+    hg_arg scale; /**< hg_imm_...; left out: 1 / sqrt(head_dim) */
 } hg_attention_operands;
 /** output = softmax(scale query key^T + mask) value of each batch and head; query and output are [batch, heads, seq_len, head_dim], key and value [batch, kv_heads, kv_len, head_dim] */
 static inline hg_builder *hg_build_attention(hg_builder *builder, hg_type type, hg_attention_operands operands) {
@@ -1268,12 +1268,12 @@ typedef struct hg_flash_attention_operands {
     hg_arg seq_len; /**< hg_count or hg_count_reg */
     hg_arg head_dim; /**< hg_count or hg_count_reg */
     hg_arg block_size; /**< hg_count or hg_count_reg */
-    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: 0 */
-    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: 0 */
+    hg_arg kv_heads; /**< hg_count or hg_count_reg; left out: heads */
+    hg_arg kv_len; /**< hg_count or hg_count_reg; left out: seq_len */
     hg_arg causal; /**< hg_flag; left out: false */
-    hg_arg mask; /**< hg_array or hg_addr_...; left out: no array */
-    hg_arg mask_strides; /**< hg_tuple_of counts; left out: () */
-    hg_arg scale; /**< hg_imm_...; left out: 0 */
+    hg_arg mask; /**< hg_array or hg_addr_...; left out: no mask */
+    hg_arg mask_strides; /**< hg_tuple_of counts; left out: the same mask for all */
+    hg_arg scale; /**< hg_imm_...; left out: 1 / sqrt(head_dim) */
 } hg_flash_attention_operands;
 /** attention; block_size, at least 1, is a hint and changes no bit */
 static inline hg_builder *hg_build_flash_attention(hg_builder *builder, hg_type type, hg_flash_attention_operands operands) {

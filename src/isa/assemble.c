@@ -196,11 +196,12 @@ static bool store_program(hg_assembler *a) {
     p->meta_count = (uint32_t)a->meta.count;
     p->literal_bytes = a->literals.length;
     p->item_count = a->items.count;
+    p->skipped_count = (uint32_t)a->skipped.count;
     if (a->literals.failed) return hg_asm_no_memory(a);
     return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(items, a->items) && KEEP(params, a->params) &&
            KEEP(meta, a->meta) && KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
-           keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a) && hg_asm_store_given_names(a) &&
-           store_origins(a);
+           KEEP(skipped, a->skipped) && keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a) &&
+           hg_asm_store_given_names(a) && store_origins(a);
 }
 
 static void free_assembler(hg_assembler *a) {
@@ -223,6 +224,7 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->arguments);
     hg_vec_free(&a->blocks);
     hg_vec_free(&a->places);
+    hg_vec_free(&a->skipped);
     hg_text_free(&a->other_programs);
     hg_asm_close_sources(a);
     hg_vec_free(&a->constants);

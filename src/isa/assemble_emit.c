@@ -114,6 +114,22 @@ static bool add_fixup(hg_assembler *a, uint32_t label, const hg_token *at) {
     return true;
 }
 
+/* A tuple with another number of numbers than the table says. */
+static bool check_items(hg_assembler *a, const hg_inst *inst, const hg_operand_info *info, const hg_raw_operand *raw) {
+    const hg_op_info *row = hg_op_get((hg_op)inst->op);
+    if (!info->items || hg_operand_is_empty(info, &raw->value)) return true;
+    uint64_t tuples = info->kind == HG_K_TUPLES ? raw->value.item_count : 1;
+    for (uint64_t i = 0; i < tuples; i++) {
+        bool outer = info->kind == HG_K_TUPLE;
+        uint64_t got = outer ? raw->value.item_count : a->items.data[raw->value.value + i].item_count;
+        if (got == info->items) continue;
+        hg_asm_error(a, "N04", &raw->token, NULL, "operand '%s' of '%s': expected %u numbers%s, got %llu", info->name, row->text,
+                     (unsigned)info->items, outer ? "" : " in each tuple", (unsigned long long)got);
+        return false;
+    }
+    return true;
+}
+
 /* An operand that has the right kind, in its final form. */
 static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info, const hg_raw_operand *raw, hg_operand *o) {
     const hg_token *at = raw->literal.length ? &raw->literal : &raw->token;
@@ -143,7 +159,10 @@ static bool convert(hg_assembler *a, hg_inst *inst, const hg_operand_info *info,
     case HG_K_OPNAME: return opname_value(a, inst, (hg_type_rule)info->rule, at, &o->value);
     case HG_K_IDNAME: return idname_value(a, at, &o->value);
     case HG_K_BOOL: return bool_value(a, at, &o->value);
-    case HG_K_TUPLE: return !raw->literal.length || hg_asm_number(a, at, 0, &(uint64_t){0});
+    case HG_K_TUPLES: return check_items(a, inst, info, raw);
+    case HG_K_TUPLE:
+        if (hg_operand_is_empty(info, o)) o->place = HG_PLACE_NONE;
+        return check_items(a, inst, info, raw) && (!raw->literal.length || hg_asm_number(a, at, 0, &(uint64_t){0}));
     case HG_K_LABEL: return add_fixup(a, raw->label, at);
     default: return true;
     }
@@ -155,6 +174,7 @@ static bool default_operand(hg_assembler *a, const hg_inst *inst, const hg_opera
     hg_default d;
     hg_default_operand(info, type, &d);
     *o = d.operand;
+    if (hg_operand_is_missing(o)) return true;
     if (info->kind == HG_K_LITERAL) return add_literal(a, d.literal, type, &o->value);
     if (info->kind != HG_K_TUPLE && info->kind != HG_K_TUPLES) return true;
     return hg_asm_keep_items(a, d.items, (uint32_t)o->item_count, &o->value);

@@ -31,17 +31,43 @@ static void add_type(typed *t, uint8_t type, bool write) {
         t->other = type;
 }
 
-/* The one type of all registers that have the rule; where there is none, that of the elements of arrays. */
+/* The one type of all registers that have the rule. */
 static typed common_type(const hg_op_info *row, hg_type_rule rule, const hg_given *given, const hg_match *m) {
     typed t = {HG_TYPE_OMITTED, HG_TYPE_OMITTED, HG_TYPE_OMITTED};
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (m->given[i] != HG_NOT_GIVEN && row->operands[i].kind == HG_K_REG && row->operands[i].rule == rule)
             add_type(&t, hg_asm_known_type(&given->raw[m->given[i]]), (row->operands[i].access & HG_WRITE) != 0);
     if (t.type == HG_TYPE_U64 && t.written == HG_TYPE_U32) t.other = HG_TYPE_U32;
-    for (uint32_t i = 0; rule == HG_R_T && t.type == HG_TYPE_OMITTED && i < row->operand_count; i++)
-        if (m->given[i] != HG_NOT_GIVEN && (row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY))
-            t.type = given->raw[m->given[i]].element;
     return t;
+}
+
+static int name_length(const hg_mnemonic *m) { return (int)m->end[m->suffix - 1]; }
+
+static bool unclear_arrays(hg_assembler *a, const hg_mnemonic *m, const hg_raw_operand *first, const hg_raw_operand *second) {
+    char hint[120];
+    const char *x = hg_type_name((hg_type)first->element), *y = hg_type_name((hg_type)second->element);
+    snprintf(hint, sizeof hint, "all of them have one type, which is that of the instruction; or write it: %.*s.%s", name_length(m),
+             m->token.text, x);
+    hg_asm_error(a, "V05", &second->token, hint, "type of '%.*s' is not clear: elements of '%.*s' are %s, of '%.*s' %s", name_length(m),
+                 m->token.text, hg_token_shown(&first->token), first->token.text, x, hg_token_shown(&second->token), second->token.text, y);
+    return false;
+}
+
+/* The one type of the elements of all arrays that have the instruction's. Bytes tell nothing to an instruction that does not take them: they
+ * may be elements of any type. */
+static bool array_type(hg_assembler *a, const hg_mnemonic *m, const hg_given *given, const hg_match *found, uint8_t *type) {
+    const hg_op_info *row = hg_op_get(m->op);
+    const hg_raw_operand *first = NULL;
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        bool array = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
+        const hg_raw_operand *raw = found->given[i] == HG_NOT_GIVEN ? NULL : &given->raw[found->given[i]];
+        if (!raw || !array || row->operands[i].rule != HG_R_T || raw->element == HG_TYPE_OMITTED) continue;
+        if (raw->element == HG_TYPE_U8 && !hg_asm_allows_type(m, HG_TYPE_U8)) continue;
+        if (first && first->element != raw->element) return unclear_arrays(a, m, first, raw);
+        first = raw;
+    }
+    if (first) *type = first->element;
+    return true;
 }
 
 static bool infer_type(hg_assembler *a, hg_mnemonic *m, hg_type_rule rule, const hg_given *given, const hg_match *found, uint8_t *type) {
@@ -49,11 +75,12 @@ static bool infer_type(hg_assembler *a, hg_mnemonic *m, hg_type_rule rule, const
     if (*type != HG_TYPE_OMITTED) return true;
     typed t = common_type(row, rule, given, found);
     if (t.other != HG_TYPE_OMITTED) {
-        int length = (int)m->end[m->suffix - 1];
-        hg_asm_error(a, "V05", &m->token, "convert one of them with cvt", "type of '%.*s' is not clear: its operands are %s and %s", length,
-                     m->token.text, hg_type_name((hg_type)t.type), hg_type_name((hg_type)t.other));
+        hg_asm_error(a, "V05", &m->token, "convert one of them with cvt", "type of '%.*s' is not clear: its operands are %s and %s",
+                     name_length(m), m->token.text, hg_type_name((hg_type)t.type), hg_type_name((hg_type)t.other));
         return false;
     }
+    if (t.type == HG_TYPE_OMITTED && rule == HG_R_T && !array_type(a, m, given, found, &t.type)) return false;
+    if (t.type == HG_TYPE_OMITTED && (row->flags & HG_F_DEFAULT_F32)) t.type = HG_TYPE_F32; /* no name tells */
     *type = t.type;
     if (t.type == HG_TYPE_OMITTED || (rule != HG_R_T && m->type == HG_TYPE_OMITTED)) return true;
     if (rule == HG_R_T ? hg_asm_allows_type(m, (hg_type)t.type) : hg_op_allows_types(m->op, (hg_type)m->type, (hg_type)t.type)) return true;
@@ -73,6 +100,7 @@ static uint8_t wanted_type(const hg_mnemonic *m, const hg_operand_info *info) {
     case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
+    case HG_R_WIDE: return (uint8_t)hg_wide_type(m->type);
     default: return HG_TYPE_OMITTED;
     }
 }
@@ -113,8 +141,23 @@ static bool make_register(hg_assembler *a, hg_mnemonic *m, const hg_operand_info
     return hg_asm_default_type(a, &raw->literal, &type) && hg_asm_as_register(a, &m->token, type, raw);
 }
 
+/* Instructions that may put another handle into the register of an array or a pool. */
+static bool writes_handle(const hg_mnemonic *m) { return m->op == HG_OP_MOV || m->op == HG_OP_SEL || m->op == HG_OP_POOL_ALLOC; }
+
+/* The name of an array or a pool, where a register is written: that register holds its handle. */
+static bool check_handle(hg_assembler *a, const hg_mnemonic *m, const hg_raw_operand *raw) {
+    const hg_named *name = raw->kind == HG_RAW_WORD ? hg_asm_find_named(a, &raw->token) : NULL;
+    const hg_param *p = name && name->param != HG_UNDEFINED ? &a->params.data[name->param] : NULL;
+    if (!p || p->kind == HG_PARAM_SCALAR || writes_handle(m)) return true;
+    hg_asm_error(a, "N03", &raw->token, "write into a register, and store that",
+                 "'%.*s' cannot write '%s': its register holds the handle of %s", name_length(m), m->token.text, p->name,
+                 p->kind == HG_PARAM_POOL ? "the pool" : "the array");
+    return false;
+}
+
 /* A named register holds values of its own type only. */
 static bool check_written(hg_assembler *a, const hg_mnemonic *m, const hg_operand_info *info, const hg_raw_operand *raw) {
+    if (!check_handle(a, m, raw)) return false;
     uint8_t type = wanted_type(m, info), known = hg_asm_known_type(raw);
     if (type == HG_TYPE_OMITTED || known == HG_TYPE_OMITTED || type == known) return true;
     hg_asm_error(a, "V03", &raw->token, NULL, "type mismatch: '%.*s' is %s, the instruction writes %s", hg_token_shown(&raw->token),

@@ -78,5 +78,9 @@ bool hg_asm_close_loop(hg_assembler *a, const hg_token *at) {
                    (hg_asm_emit(a, (hg_op)loop.op, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) &&
                     hg_asm_emit_register(a, loop.counter, false, HG_READ | HG_WRITE, at) && hg_asm_emit_target(a, loop.body, at, NULL));
     if (emitted && (loop.never || loop.guarded)) a->operands.data[loop.operand].value = a->insts.count;
-    return emitted;
+    if (!emitted || !loop.never) return emitted;
+    hg_inst_range *skipped = hg_vec_push(&a->skipped);
+    if (!skipped) return hg_asm_no_memory(a);
+    *skipped = (hg_inst_range){loop.body, (uint32_t)a->insts.count};
+    return true;
 }

@@ -162,7 +162,7 @@ static bool read_types(hg_assembler *a, hg_mnemonic *m) {
     }
     m->type = types[0];
     m->type2 = types[1];
-    if (m->type == HG_TYPE_OMITTED && (info->flags & HG_F_DEFAULT_F32)) m->type = HG_TYPE_F32;
+    if (m->type == HG_TYPE_OMITTED && (info->flags & HG_F_DEFAULT_F32) && !(info->flags & HG_F_COLLECTIVE)) m->type = HG_TYPE_F32;
     m->lacks_type = !hg_asm_takes_types(m->op, given);
     return true;
 }

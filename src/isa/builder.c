@@ -16,6 +16,7 @@ typedef struct label {
 typedef struct open_loop {
     uint8_t counter;
     bool skipped;
+    uint32_t first; /* instruction of the body */
     hg_label body, after;
 } open_loop;
 typedef struct parameter {
@@ -41,6 +42,7 @@ struct hg_builder {
     HG_VEC(hg_meta) meta;
     open_loop loops[HG_MAX_LOOP_NESTING];
     uint32_t loop_count;
+    HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
     uint64_t shared, private_bytes;
     uint32_t block[3], lanes_count, grid_count, flags;
     hg_extent lanes[HG_MAX_EXTENTS], grid[HG_MAX_EXTENTS];
@@ -112,6 +114,7 @@ void hg_builder_destroy(hg_builder *b) {
     hg_text_free(&b->literals);
     hg_vec_free(&b->labels);
     hg_vec_free(&b->places);
+    hg_vec_free(&b->skipped);
     hg_vec_free(&b->params);
     hg_vec_free(&b->meta);
     hg_free(b);
@@ -249,8 +252,18 @@ static bool put_integer(hg_builder *b, hg_type type, uint64_t value, bool negati
     return true;
 }
 
-/* size(type) bytes of a literal argument. */
-static bool put_literal(hg_builder *b, hg_type type, const hg_arg *a, uint8_t *bytes) {
+/* The bits of a half as an f32. */
+static bool put_widened(hg_builder *b, hg_type of, const hg_arg *a, uint8_t *bytes) {
+    const uint8_t *half = a->bytes;
+    if (!given(b, half, 2, "bytes of a literal")) return false;
+    uint32_t bits = hg_widen_half(of, (uint16_t)(half[0] | half[1] << 8));
+    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(bits >> 8 * i);
+    return true;
+}
+
+/* size(type) bytes of a literal argument. of: the type that a caller's bits have, which is the element's where the instruction calculates in
+ * f32 (hg_imm_bits). */
+static bool put_literal(hg_builder *b, hg_type type, hg_type of, const hg_arg *a, uint8_t *bytes) {
     if (type >= HG_TYPE_COUNT) {
         mistake(b, "V05", "a literal needs its type");
         return false;
@@ -260,6 +273,7 @@ static bool put_literal(hg_builder *b, hg_type type, const hg_arg *a, uint8_t *b
     case HG_ARG_SIGNED: return put_integer(b, type, a->value, (int64_t)a->value < 0, bytes);
     case HG_ARG_REAL: return put_real(b, type, a->real, bytes);
     case HG_ARG_BITS:
+        if (of != type) return put_widened(b, of, a, bytes);
         if (given(b, a->bytes, hg_type_size_bytes(type), "bytes of a literal")) memcpy(bytes, a->bytes, (size_t)hg_type_size_bytes(type));
         return !stuck(b);
     default: mistake(b, "N03", "a literal is expected"); return false;
@@ -299,7 +313,7 @@ hg_builder *hg_builder_param_scalar_default(hg_builder *b, uint8_t reg, const ch
     if (stuck(b)) return b;
     hg_param *p = &b->params.data[b->params.count - 1].param;
     uint8_t bytes[HG_MAX_LITERAL_BYTES];
-    if (!put_literal(b, type, &value, bytes)) return b;
+    if (!put_literal(b, type, type, &value, bytes)) return b;
     p->default_bytes = hg_arena_alloc(&b->arena, (size_t)hg_type_size_bytes(type));
     if (!p->default_bytes) {
         b->out_of_memory = true;
@@ -447,9 +461,19 @@ hg_builder *hg_builder_loop(hg_builder *b, uint8_t counter, uint32_t iterations)
     }
     open_loop *l = &b->loops[b->loop_count++];
     *l = (open_loop){.counter = counter, .skipped = iterations == 0, .body = new_label(b, NULL), .after = new_label(b, NULL)};
+    l->first = (uint32_t)b->insts.count + (l->skipped ? 1 : 0);
     if (l->skipped) return hg_build_bra(b, l->after);
     hg_build_mov_imm(b, HG_TYPE_U32, counter, hg_imm_u64(iterations - 1u));
     return hg_builder_place(b, l->body);
+}
+
+static hg_builder *end_skipped(hg_builder *b, const open_loop *l) {
+    hg_inst_range *range = hg_vec_push(&b->skipped);
+    if (range)
+        *range = (hg_inst_range){l->first, (uint32_t)b->insts.count};
+    else
+        b->out_of_memory = true;
+    return hg_builder_place(b, l->after);
 }
 
 hg_builder *hg_builder_endloop(hg_builder *b) {
@@ -460,7 +484,7 @@ hg_builder *hg_builder_endloop(hg_builder *b) {
         return b;
     }
     open_loop *l = &b->loops[--b->loop_count];
-    if (l->skipped) return hg_builder_place(b, l->after);
+    if (l->skipped) return end_skipped(b, l);
     return hg_build_loop(b, l->counter, l->body);
 }
 
@@ -533,6 +557,15 @@ static bool put_counts(hg_builder *b, const hg_arg *args, uint64_t count, uint64
     return true;
 }
 
+/* Whether a tuple has as many numbers as the table says. */
+static void check_items(hg_builder *b, const hg_operand_info *info, const hg_arg *a) {
+    const hg_arg *tuples = info->kind == HG_K_TUPLES ? a->bytes : a;
+    for (uint64_t i = 0; info->items && i < (info->kind == HG_K_TUPLES ? a->value : 1); i++)
+        if (tuples[i].value != info->items)
+            mistake(b, "N04", "operand '%s': expected %u numbers%s, got %llu", info->name, (unsigned)info->items,
+                    info->kind == HG_K_TUPLES ? " in each tuple" : "", (unsigned long long)tuples[i].value);
+}
+
 /* The outer items are kept before those of the tuples inside. */
 static bool put_tuples(hg_builder *b, const hg_arg *args, uint64_t count, uint64_t *first) {
     if (count > HG_MAX_TUPLE_ITEMS) mistake(b, "S05", "more than %d items in a tuple", (int)HG_MAX_TUPLE_ITEMS);
@@ -555,6 +588,7 @@ static void put_default(hg_builder *b, const hg_operand_info *info, hg_type type
     hg_default d;
     hg_default_operand(info, type, &d);
     *o = d.operand;
+    if (hg_operand_is_missing(o)) return;
     if (info->kind == HG_K_LITERAL) {
         o->value = b->literals.length;
         hg_text_add(&b->literals, (const char *)d.literal, (size_t)hg_type_size_bytes(type));
@@ -576,7 +610,7 @@ static bool is_left_out(const hg_operand_info *info, const hg_arg *a) {
 }
 
 /* One argument as the operand that a row expects; false: it is of another kind. */
-static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type, const hg_arg *a, hg_operand *o) {
+static bool put_operand(hg_builder *b, const hg_inst *in, const hg_operand_info *info, const hg_arg *a, hg_operand *o) {
     *o = (hg_operand){.kind = info->kind, .value = a->value};
     switch ((hg_operand_kind)info->kind) {
     case HG_K_REG: o->reg = a->reg; return a->kind == HG_ARG_REG;
@@ -590,7 +624,8 @@ static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type
         return (a->kind == HG_ARG_ADDRESS || a->kind == HG_ARG_ARRAY) && put_place(a, o);
     case HG_K_LITERAL: {
         uint8_t bytes[HG_MAX_LITERAL_BYTES];
-        if (!put_literal(b, type, a, bytes)) return true; /* said so */
+        hg_type type = hg_literal_type(in, info);
+        if (!put_literal(b, type, info->rule == HG_R_WIDE ? (hg_type)in->type : type, a, bytes)) return true; /* said so */
         o->value = b->literals.length;
         hg_text_add(&b->literals, (const char *)bytes, (size_t)hg_type_size_bytes(type));
         return true;
@@ -611,7 +646,11 @@ static bool put_operand(hg_builder *b, const hg_operand_info *info, hg_type type
     case HG_K_TUPLES:
         o->item_count = a->value;
         if (a->kind != HG_ARG_TUPLE) return false;
-        return info->kind == HG_K_TUPLES ? put_tuples(b, a->bytes, a->value, &o->value) : put_counts(b, a->bytes, a->value, &o->value);
+        if (hg_operand_is_empty(info, o)) o->place = HG_PLACE_NONE;
+        if (!(info->kind == HG_K_TUPLES ? put_tuples(b, a->bytes, a->value, &o->value) : put_counts(b, a->bytes, a->value, &o->value)))
+            return false;
+        if (!stuck(b) && !hg_operand_is_missing(o)) check_items(b, info, a);
+        return true;
     case HG_K_TYPE: return false;
     }
     return false;
@@ -623,11 +662,11 @@ static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in,
     hg_operand o;
     if (is_left_out(info, a) && !info->optional)
         mistake(b, "N05", "'%s' without %s=", row->text, info->name);
-    else if (is_left_out(info, a) && info->kind == HG_K_LITERAL && type >= HG_TYPE_COUNT)
+    else if (is_left_out(info, a) && info->optional == HG_OR_VALUE && info->kind == HG_K_LITERAL && type >= HG_TYPE_COUNT)
         mistake(b, "V05", "a literal needs its type");
     else if (is_left_out(info, a))
         put_default(b, info, type, &o);
-    else if (!put_operand(b, info, type, a, &o))
+    else if (!put_operand(b, in, info, a, &o))
         mistake(b, "N03", "operand '%s' of '%s' is of another kind", info->name, row->text);
     hg_operand *place = stuck(b) ? NULL : hg_vec_push(&b->operands);
     if (place)
@@ -636,11 +675,40 @@ static void add_operand(hg_builder *b, const hg_op_info *row, const hg_inst *in,
         b->out_of_memory |= !b->code[0];
 }
 
-/* What an instruction without a type has. Elements of whole arrays and pools stand in no register that tells their type: they are f32, as
- * in the specification's instructions, which name none (semantics 2.6, 2.9, 2.10). Texts write it (language.md 4). */
-static uint8_t omitted_type(const hg_op_info *row) {
+/* The type of the elements of a parameter whose handle is in a register; HG_TYPE_OMITTED: none has been declared. */
+static uint8_t type_of_elements(const hg_builder *b, const hg_arg *a) {
+    bool handle = a->kind == HG_ARG_ARRAY || (a->kind == HG_ARG_ADDRESS && a->place == HG_PLACE_BUF_REG);
+    for (uint64_t i = 0; handle && i < b->params.count; i++) {
+        const hg_param *p = &b->params.data[i].param;
+        if (p->reg == a->reg && p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL) return p->type;
+    }
+    return HG_TYPE_OMITTED;
+}
+
+/* That of the elements of an instruction's arrays, as in text: all that tell one agree. */
+static uint8_t array_type(hg_builder *b, hg_op op, const hg_arg *args) {
+    const hg_op_info *row = hg_op_get(op);
+    uint8_t type = HG_TYPE_OMITTED;
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        bool array = row->operands[i].kind == HG_K_ADDRESS || row->operands[i].kind == HG_K_ARRAY;
+        uint8_t element = array && row->operands[i].rule == HG_R_T ? type_of_elements(b, &args[i]) : (uint8_t)HG_TYPE_OMITTED;
+        if (element == HG_TYPE_OMITTED || (element == HG_TYPE_U8 && !hg_op_allows_type(op, HG_TYPE_U8))) continue;
+        if (type != HG_TYPE_OMITTED && type != element)
+            mistake(b, "V05", "type of '%s' is not clear: elements of one array are %s, of another %s", row->text,
+                    hg_type_name((hg_type)type), hg_type_name((hg_type)element));
+        type = element;
+    }
+    return type;
+}
+
+/* What an instruction without a type has. Elements of whole arrays and pools stand in no register that tells their type: where no parameter
+ * does either they are f32, as in the specification's instructions, which name none (semantics 2.6, 2.9, 2.10). */
+static uint8_t omitted_type(hg_builder *b, hg_op op, const hg_arg *args) {
+    const hg_op_info *row = hg_op_get(op);
     bool in_memory = (row->flags & (HG_F_COLLECTIVE | HG_F_POOL)) && !(row->flags & HG_F_TYPE_OPTIONAL);
-    return in_memory || (row->flags & HG_F_DEFAULT_F32) ? (uint8_t)HG_TYPE_F32 : (uint8_t)HG_TYPE_OMITTED;
+    if (!in_memory && !(row->flags & HG_F_DEFAULT_F32)) return HG_TYPE_OMITTED;
+    uint8_t type = row->flags & HG_F_COLLECTIVE ? array_type(b, op, args) : (uint8_t)HG_TYPE_OMITTED;
+    return type == HG_TYPE_OMITTED ? (uint8_t)HG_TYPE_F32 : type;
 }
 
 hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count) {
@@ -662,7 +730,7 @@ hg_builder *hg_builder_add(hg_builder *b, uint16_t opcode, hg_type type, hg_type
         return b;
     }
     hg_inst made = {.op = (uint16_t)op, .type = HG_TYPE_NOT_USED, .type2 = HG_TYPE_NOT_USED, .operands = (uint32_t)b->operands.count};
-    if (row->type_count > 0) made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted_type(row);
+    if (row->type_count > 0) made.type = type < HG_TYPE_COUNT ? (uint8_t)type : omitted_type(b, op, args);
     if (row->type_count > 1) made.type2 = (uint8_t)type2;
     for (uint32_t i = 0; i < count && !stuck(b); i++) add_operand(b, row, &made, i, &args[i]);
     hg_inst *in = stuck(b) ? NULL : hg_vec_push(&b->insts);
@@ -826,6 +894,8 @@ static hg_status make_program(const hg_builder *b, hg_diagnostics *d, hg_program
     p->literals = copy(p, b->literals.data, b->literals.length);
     p->items = copy(p, b->items.data, b->items.count * sizeof *p->items);
     p->item_count = b->items.count;
+    p->skipped = copy(p, b->skipped.data, b->skipped.count * sizeof *p->skipped);
+    p->skipped_count = (uint32_t)b->skipped.count;
     p->inst_count = (uint32_t)b->insts.count;
     p->operand_count = (uint32_t)b->operands.count;
     p->literal_bytes = b->literals.length;

@@ -93,10 +93,11 @@ static void put_operand(hg_text *out, const hg_program *p, const hg_inst *in, co
 static void put_optional(hg_text *out, const hg_program *p, const hg_inst *in, const hg_op_info *row, const hg_operand *o) {
     uint32_t bits = 0, count = 0;
     for (uint32_t k = 0; k < row->operand_count; k++)
-        if (hg_operand_has_default(&row->operands[k])) bits |= (uint32_t)!hg_operand_is_default(p, in, &row->operands[k], &o[k]) << count++;
+        if (hg_operand_can_be_left_out(&row->operands[k]))
+            bits |= (uint32_t)!hg_operand_is_left_out(p, in, &row->operands[k], &o[k]) << count++;
     if (count) put(out, bits, 4);
     for (uint32_t k = 0; k < row->operand_count && bits; k++) {
-        if (!hg_operand_has_default(&row->operands[k])) continue;
+        if (!hg_operand_can_be_left_out(&row->operands[k])) continue;
         if (bits & 1) put_operand(out, p, in, &row->operands[k], &o[k]);
         bits >>= 1;
     }
@@ -115,7 +116,7 @@ static void put_code(hg_text *out, const hg_program *p) {
         const hg_operand_info *info = row->operands, *end = info + row->operand_count;
         bool optional = false;
         for (uint32_t k = 0; info < end; info++, k++) {
-            if (hg_operand_has_default(info))
+            if (hg_operand_can_be_left_out(info))
                 optional = true;
             else
                 put_operand(out, p, in, info, &o[k]);
@@ -313,7 +314,36 @@ static bool has_scale(const hg_program *p) {
     return false;
 }
 
-uint32_t hg_container_minor(const hg_program *p) {
+bool hg_container_zero(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+    if (info->optional != HG_OR_NONE) return false;
+    if (info->kind == HG_K_COUNT) return !o->is_reg && o->value == 0;
+    if (info->kind != HG_K_LITERAL) return false;
+    const uint8_t *bytes = hg_literal(p, o);
+    for (uint64_t i = 0; i < hg_type_size_bytes(hg_literal_type(in, info)); i++)
+        if (bytes[i]) return false;
+    return true;
+}
+
+/* An operand as minor version 2 has it. */
+static bool is_of_minor_2(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+    if (hg_operand_is_left_out(p, in, info, o)) return false;
+    return hg_container_narrow(in, info) || hg_container_zero(p, in, info, o);
+}
+
+static bool needs_minor_2(const hg_program *p) {
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const hg_inst *in = &p->insts[i];
+        const hg_op_info *row = hg_op_get((hg_op)in->op);
+        const hg_operand *o = hg_inst_operands(p, i);
+        for (uint32_t k = 0; k < row->operand_count; k++)
+            if (is_of_minor_2(p, in, &row->operands[k], &o[k])) return true;
+    }
+    return false;
+}
+
+uint32_t hg_container_minor(const hg_program *p) { return needs_minor_2(p) ? 2 : hg_container_sections_minor(p); }
+
+uint32_t hg_container_sections_minor(const hg_program *p) {
     return p->grid_count || p->private_bytes || p->register_name_count || p->extent_op_count || has_data(p) || has_scale(p);
 }
 

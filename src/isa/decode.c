@@ -1,5 +1,5 @@
-/* Reads the binary container (language.md 7). Accepts canonical files only: what is read here is written back byte for byte.
- * No size is trusted before it is checked against the bytes that are there. Must not know: text syntax, control flow. */
+/* Reads the binary container (language.md 7). Accepts canonical files only: what is read here is written back byte for byte, but for a
+ * program of an older version with operands that are written otherwise since. No size is trusted before it is checked against the bytes that are there. Must not know: text syntax, control flow. */
 #include "isa/codec.h"
 #include "isa/verify_internal.h"
 
@@ -9,6 +9,8 @@
 typedef struct reader {
     const uint8_t *data;
     uint64_t at, end;
+    uint32_t minor; /* version 1.minor */
+    bool widened;   /* literals of an older version stand in the program otherwise than in the file */
     hg_diagnostics *diagnostics;
     uint64_t instruction; /* for messages; HG_NONE: none */
     hg_status status;     /* the first failure; after it reads give zeros */
@@ -155,6 +157,23 @@ static void get_tuple(reader *r, hg_program *p, bool nested, hg_operand *o, take
     }
 }
 
+/* A literal of the program, from the file. */
+static void get_literal(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
+    bool narrow = r->minor < 2 && hg_container_narrow(in, info);
+    uint64_t size = hg_type_size_bytes(hg_literal_type(in, info));
+    const uint8_t *bytes = take(r, narrow ? 2 : size);
+    uint8_t wide[4];
+    if (narrow && bytes) {
+        uint32_t bits = hg_widen_half((hg_type)in->type, (uint16_t)(bytes[0] | bytes[1] << 8));
+        for (int i = 0; i < 4; i++) wide[i] = (uint8_t)(bits >> 8 * i);
+        bytes = wide;
+        r->widened = true;
+    }
+    o->value = at->literals;
+    if (bytes && p->literals) memcpy(p->literals + at->literals, bytes, (size_t)size);
+    at->literals += size;
+}
+
 static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
     *o = (hg_operand){.kind = info->kind};
     switch ((hg_operand_kind)info->kind) {
@@ -166,14 +185,7 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
         get_address(r, o);
         if (o->place != HG_PLACE_BARE) o->kind = HG_K_ADDRESS;
         break;
-    case HG_K_LITERAL: {
-        uint64_t size = hg_type_size_bytes(hg_literal_type(in, info));
-        const uint8_t *bytes = take(r, size);
-        o->value = at->literals;
-        if (bytes && p->literals) memcpy(p->literals + at->literals, bytes, (size_t)size);
-        at->literals += size;
-        break;
-    }
+    case HG_K_LITERAL: get_literal(r, p, in, info, o, at); break;
     case HG_K_COUNT:
         o->is_reg = get_bit(r, "the tag of a count");
         if (o->is_reg)
@@ -198,7 +210,7 @@ static void get_operand(reader *r, hg_program *p, const hg_inst *in, const hg_op
 /* An operand that is not in the file. */
 static void get_default(hg_program *p, const hg_inst *in, const hg_operand_info *info, hg_operand *o, taken *at) {
     hg_type type = hg_literal_type(in, info);
-    uint64_t size = info->kind == HG_K_LITERAL ? hg_type_size_bytes(type) : 0;
+    uint64_t size = info->kind == HG_K_LITERAL && info->optional == HG_OR_VALUE ? hg_type_size_bytes(type) : 0;
     hg_default d;
     hg_default_operand(info, type, &d);
     *o = d.operand;
@@ -217,10 +229,11 @@ static void get_optional(reader *r, hg_program *p, const hg_inst *in, const hg_o
     for (uint32_t k = 0; k < row->operand_count && ok(r); k++) {
         const hg_operand_info *info = &row->operands[k];
         hg_operand unused, *to = o ? &o[k] : &unused;
-        if (!hg_operand_has_default(info)) continue;
+        if (!hg_operand_can_be_left_out(info)) continue;
         if (bits & 1) {
             get_operand(r, p, in, info, to, at);
-            if (o && ok(r) && hg_operand_is_default(p, in, info, to))
+            bool is_zero = r->minor < 2 && o && ok(r) && hg_container_zero(p, in, info, to);
+            if (o && ok(r) && (is_zero || hg_operand_is_left_out(p, in, info, to) || hg_operand_is_empty(info, to)))
                 refuse(r, "B06", "not canonical: operand '%s' of '%s' could be left out", info->name, row->text);
         } else {
             get_default(p, in, info, to, at);
@@ -236,7 +249,7 @@ static void get_operands(reader *r, hg_program *p, const hg_inst *in, const hg_o
     hg_operand unused;
     bool optional = false;
     for (uint32_t k = 0; info < end && ok(r); info++, k++) {
-        if (hg_operand_has_default(info))
+        if (hg_operand_can_be_left_out(info))
             optional = true;
         else
             get_operand(r, p, in, info, o ? &o[k] : &unused, at);
@@ -538,7 +551,7 @@ static void check_hash(reader *r) {
 }
 
 typedef struct header {
-    uint32_t sections, flags, minor;
+    uint32_t sections, flags;
 } header;
 
 static header get_header(reader *r) {
@@ -554,7 +567,7 @@ static header get_header(reader *r) {
     if (ok(r) && (major != HG_CONTAINER_MAJOR || minor > HG_CONTAINER_MINOR))
         refuse(r, "B02", "version %u.%u is not supported, only %d.0 to %d.%d", (unsigned)major, (unsigned)minor, (int)HG_CONTAINER_MAJOR,
                (int)HG_CONTAINER_MAJOR, (int)HG_CONTAINER_MINOR);
-    h.minor = minor;
+    r->minor = minor;
     h.sections = get_32(r);
     uint64_t size = get(r, 8);
     take(r, 32);
@@ -626,8 +639,10 @@ static void get_sections(reader *r, hg_program *p) {
     p->serial = hg_program_next_serial();
     for (uint32_t i = 0; i < p->param_count && ok(r); i++)
         if (p->params[i].kind == HG_PARAM_DATA && !table[HG_SECTION_DATA].size) refuse(r, "B05", "section table: data are missing");
-    if (ok(r) && h.minor != hg_container_minor(p))
-        refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u", (unsigned)h.minor, (unsigned)hg_container_minor(p));
+    uint32_t needed = ok(r) ? r->widened ? hg_container_sections_minor(p) : hg_container_minor(p) : r->minor;
+    if (r->minor != needed)
+        refuse(r, "B06", "not canonical: version 1.%u, and the program needs 1.%u", (unsigned)r->minor, (unsigned)needed);
+    if (ok(r) && r->widened) r->status = hg_program_rehash(p);
 }
 
 /* What a reader of the bytes cannot see: ranges of operands, types that an instruction does not take, parameters. */

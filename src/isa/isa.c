@@ -3,81 +3,90 @@
 #include <string.h>
 
 /* clang-format off */
-#define O_D {HG_K_REG, HG_WRITE, HG_R_T, 0, "d", NULL}
-#define O_R(n) {HG_K_REG, HG_READ, HG_R_T, 0, n, NULL}
-#define O_RN(n) {HG_K_COUNT, HG_READ, HG_R_U32_U64, 0, n, NULL}
-#define O_ARRAY(n, a) {HG_K_ARRAY, a, HG_R_NONE, 0, n, NULL}
-#define O_OP(names) {HG_K_OPNAME, 0, names, 0, "op", NULL}
-#define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle", NULL}
-#define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool", NULL}
+#define O_D {HG_K_REG, HG_WRITE, HG_R_T, 0, "d", NULL, 0}
+#define O_R(n) {HG_K_REG, HG_READ, HG_R_T, 0, n, NULL, 0}
+#define O_RN(n) {HG_K_COUNT, HG_READ, HG_R_U32_U64, 0, n, NULL, 0}
+#define O_ARRAY(n, a) {HG_K_ARRAY, a, HG_R_T, 0, n, NULL, 0}
+#define O_OP(names) {HG_K_OPNAME, 0, names, 0, "op", NULL, 0}
+#define O_HANDLE(a) {HG_K_REG, a, HG_R_U64, 0, "handle", NULL, 0}
+#define O_POOL {HG_K_POOL, 0, HG_R_NONE, 0, "pool", NULL, 0}
 
-#define O_U8(n) {HG_K_REG, HG_READ, HG_R_U8, 0, n, NULL}
-#define O_INDEX(n) {HG_K_COUNT, HG_READ, HG_R_INDEX, 0, n, NULL}
-#define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d", NULL}
-#define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}
-#define O_Q(n) {HG_K_PRED, HG_READ, HG_R_NONE, 0, n, NULL}
+#define O_U8(n) {HG_K_REG, HG_READ, HG_R_U8, 0, n, NULL, 0}
+#define O_INDEX(n) {HG_K_COUNT, HG_READ, HG_R_INDEX, 0, n, NULL, 0}
+#define O_TO(rule) {HG_K_REG, HG_WRITE, rule, 0, "d", NULL, 0}
+#define O_P {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL, 0}
+#define O_Q(n) {HG_K_PRED, HG_READ, HG_R_NONE, 0, n, NULL, 0}
 
 /* A row may write its operands itself: OPERANDS(OUTPUT("c"), INPUT("a"), ...). Those of these macros are named, as in c=r3. */
 #define OPERANDS(...) {__VA_ARGS__}
-#define INPUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_NONE, 0, name, NULL}
-#define OUTPUT(name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_NONE, 0, name, NULL}
-#define INOUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_NONE, 0, name, NULL}
-#define SIZE(name) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL}
-#define FACTOR(name) {HG_K_LITERAL, HG_NAMED, HG_R_T, 0, name, NULL}
-#define FACTOR_F32(name) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 0, name, NULL}
-#define FACTOR_F64(name) {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, name, NULL}
-#define FLAG(name) {HG_K_BOOL, HG_NAMED, HG_R_NONE, 0, name, NULL}
-#define OPERATION(name, names) {HG_K_OPNAME, HG_NAMED, names, 0, name, NULL} /* names: HG_R_MAP, HG_R_BINARY, HG_R_REDUCE */
-#define TUPLE(name) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL}
-#define TUPLES(name) {HG_K_TUPLES, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL}
-/* And those that may be left out, with what they are then, as text: SIZE_OR("groups", "1"). An array is no array then. */
-#define INPUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_NONE, 1, name, NULL}
-#define OUTPUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_NONE, 1, name, NULL}
-#define INOUT_OR_NONE(name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_NONE, 1, name, NULL}
-#define SIZE_OR(name, text) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
-#define FACTOR_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_T, 1, name, text}
-#define FACTOR_I8_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_I8, 1, name, text}
-#define FACTOR_F32_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 1, name, text}
-#define FACTOR_F64_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F64, 1, name, text}
-#define FLAG_OR(name, text) {HG_K_BOOL, HG_NAMED, HG_R_NONE, 1, name, text}
-#define OPERATION_OR(name, names, text) {HG_K_OPNAME, HG_NAMED, names, 1, name, text}
-#define TUPLE_OR(name, text) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
-#define TUPLES_OR(name, text) {HG_K_TUPLES, HG_NAMED | HG_READ, HG_R_U32_U64, 1, name, text}
+#define INPUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_T, 0, name, NULL, 0}
+#define OUTPUT(name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_T, 0, name, NULL, 0}
+#define INOUT(name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_T, 0, name, NULL, 0}
+/* Of arrays whose elements have another type than the instruction's; HG_R_NONE: that depends on other operands. */
+#define INPUT_OF(rule, name) {HG_K_ARRAY, HG_NAMED | HG_READ, rule, 0, name, NULL, 0}
+#define OUTPUT_OF(rule, name) {HG_K_ARRAY, HG_NAMED | HG_WRITE, rule, 0, name, NULL, 0}
+#define INOUT_OF(rule, name) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, rule, 0, name, NULL, 0}
+#define INPUT_OF_OR_NONE(rule, name, words) {HG_K_ARRAY, HG_NAMED | HG_READ, rule, HG_OR_NONE, name, words, 0}
+#define SIZE(name) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL, 0}
+#define FACTOR(name) {HG_K_LITERAL, HG_NAMED, HG_R_WIDE, 0, name, NULL, 0}
+#define FACTOR_F32(name) {HG_K_LITERAL, HG_NAMED, HG_R_F32, 0, name, NULL, 0}
+#define FACTOR_F64(name) {HG_K_LITERAL, HG_NAMED, HG_R_F64, 0, name, NULL, 0}
+#define FLAG(name) {HG_K_BOOL, HG_NAMED, HG_R_NONE, 0, name, NULL, 0}
+#define OPERATION(name, names) {HG_K_OPNAME, HG_NAMED, names, 0, name, NULL, 0} /* names: HG_R_MAP, HG_R_BINARY, HG_R_REDUCE */
+#define TUPLE(name, items) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL, items} /* items: how many; 0: any number */
+#define TUPLES(name, items) {HG_K_TUPLES, HG_NAMED | HG_READ, HG_R_U32_U64, 0, name, NULL, items} /* of each of the tuples */
+/* And those that may be left out. With a value that they have then, as text: SIZE_OR("groups", "1"). Or with words for what is done then,
+ * which no value says: SIZE_OR_NONE("kv_len", "seq_len"). */
+#define INPUT_OR_NONE(name, words) {HG_K_ARRAY, HG_NAMED | HG_READ, HG_R_T, HG_OR_NONE, name, words, 0}
+#define OUTPUT_OR_NONE(name, words) {HG_K_ARRAY, HG_NAMED | HG_WRITE, HG_R_T, HG_OR_NONE, name, words, 0}
+#define INOUT_OR_NONE(name, words) {HG_K_ARRAY, HG_NAMED | HG_READ | HG_WRITE, HG_R_T, HG_OR_NONE, name, words, 0}
+#define SIZE_OR(name, text) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, HG_OR_VALUE, name, text, 0}
+#define SIZE_OR_NONE(name, words) {HG_K_COUNT, HG_NAMED | HG_READ, HG_R_U32_U64, HG_OR_NONE, name, words, 0}
+#define FACTOR_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_WIDE, HG_OR_VALUE, name, text, 0}
+#define FACTOR_I8_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_I8, HG_OR_VALUE, name, text, 0}
+#define FACTOR_F32_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F32, HG_OR_VALUE, name, text, 0}
+#define FACTOR_F64_OR(name, text) {HG_K_LITERAL, HG_NAMED, HG_R_F64, HG_OR_VALUE, name, text, 0}
+#define FACTOR_F64_OR_NONE(name, words) {HG_K_LITERAL, HG_NAMED, HG_R_F64, HG_OR_NONE, name, words, 0}
+#define FLAG_OR(name, text) {HG_K_BOOL, HG_NAMED, HG_R_NONE, HG_OR_VALUE, name, text, 0}
+#define OPERATION_OR(name, names, text) {HG_K_OPNAME, HG_NAMED, names, HG_OR_VALUE, name, text, 0}
+#define TUPLE_OR(name, items, text) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, HG_OR_VALUE, name, text, items}
+#define TUPLE_OR_NONE(name, items, words) {HG_K_TUPLE, HG_NAMED | HG_READ, HG_R_U32_U64, HG_OR_NONE, name, words, items}
+#define TUPLES_OR(name, items, text) {HG_K_TUPLES, HG_NAMED | HG_READ, HG_R_U32_U64, HG_OR_VALUE, name, text, items}
 
 #define SIG_NONE {{0}} /* an array needs one element; operand_count below says 0 */
 #define SIG_D_S {O_D, O_R("s")}
-#define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value", NULL}}
+#define SIG_D_V {O_D, {HG_K_LITERAL, 0, HG_R_T, 0, "value", NULL, 0}}
 #define SIG_BSCAN {O_D, O_R("s"), FLAG_OR("exclusive", "false")}
 #define SIG_SHUFFLE {O_D, O_R("s"), O_RN("lane")}
-#define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s", NULL}}
+#define SIG_CVT {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "s", NULL, 0}}
 #define SIG_D_A_B {O_D, O_R("a"), O_R("b")}
 #define SIG_D_A_B_C {O_D, O_R("a"), O_R("b"), O_R("c")}
 #define SIG_D_A_B_T {O_D, O_R("a"), O_R("b"), O_R("t")}
 #define SIG_CLAMP {O_D, O_R("s"), O_R("min"), O_R("max")}
-#define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount", NULL}}
+#define SIG_SHIFT {O_D, O_R("s"), {HG_K_REG, HG_READ, HG_R_U32, 0, "amount", NULL, 0}}
 #define SIG_COUNT_BITS {O_TO(HG_R_U32), O_R("s")}
-#define SIG_MULW {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "a", NULL}, {HG_K_REG, HG_READ, HG_R_T2, 0, "b", NULL}}
-#define SIG_DOT2 {O_TO(HG_R_F32), {HG_K_REG, HG_READ, HG_R_U32, 0, "a", NULL}, {HG_K_REG, HG_READ, HG_R_U32, 0, "b", NULL}, \
-                  {HG_K_REG, HG_READ, HG_R_F32, 0, "c", NULL}}
+#define SIG_MULW {O_D, {HG_K_REG, HG_READ, HG_R_T2, 0, "a", NULL, 0}, {HG_K_REG, HG_READ, HG_R_T2, 0, "b", NULL, 0}}
+#define SIG_DOT2 {O_TO(HG_R_F32), {HG_K_REG, HG_READ, HG_R_U32, 0, "a", NULL, 0}, {HG_K_REG, HG_READ, HG_R_U32, 0, "b", NULL, 0}, \
+                  {HG_K_REG, HG_READ, HG_R_F32, 0, "c", NULL, 0}}
 #define SIG_POWM {O_D, O_R("base"), O_R("exponent"), O_R("modulus")}
-#define SIG_CARRY {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b")}
-#define SIG_CARRY_IN {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL}, O_R("a"), O_R("b"), O_Q("in")}
-#define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition", NULL}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
-#define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p", NULL}, O_R("a"), O_R("b")}
-#define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address", NULL}}
-#define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "address", NULL}, O_R("s")}
-#define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d", NULL}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id", NULL}}
-#define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, 1, "p", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
-#define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
-#define SIG_LOOP {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U32, 0, "counter", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
-#define SIG_LOOP64 {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U64, 0, "counter", NULL}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL}}
+#define SIG_CARRY {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL, 0}, O_R("a"), O_R("b")}
+#define SIG_CARRY_IN {O_D, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "carry", NULL, 0}, O_R("a"), O_R("b"), O_Q("in")}
+#define SIG_SET {{HG_K_COND, 0, HG_R_NONE, 0, "condition", NULL, 0}, {HG_K_PRED, HG_WRITE, HG_R_NONE, 0, "p", NULL, 0}, O_R("a"), O_R("b")}
+#define SIG_SEL {O_D, {HG_K_PRED, HG_READ, HG_R_NONE, 0, "p", NULL, 0}, O_R("a"), O_R("b")}
+#define SIG_LOAD {O_D, {HG_K_ADDRESS, HG_READ, HG_R_T, 0, "address", NULL, 0}}
+#define SIG_STORE {{HG_K_ADDRESS, HG_WRITE, HG_R_T, 0, "address", NULL, 0}, O_R("s")}
+#define SIG_RDID {{HG_K_REG, HG_WRITE, HG_R_ID, 0, "d", NULL, 0}, {HG_K_IDNAME, 0, HG_R_NONE, 0, "id", NULL, 0}}
+#define SIG_BRA {{HG_K_PRED, HG_READ, HG_R_NONE, HG_OR_NONE, "p", NULL, 0}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
+#define SIG_TARGET {{HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
+#define SIG_LOOP {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U32, 0, "counter", NULL, 0}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
+#define SIG_LOOP64 {{HG_K_REG, HG_READ | HG_WRITE, HG_R_U64, 0, "counter", NULL, 0}, {HG_K_LABEL, 0, HG_R_NONE, 0, "target", NULL, 0}}
 #define SIG_P_S {O_P, O_Q("s")}
 #define SIG_P_A_B {O_P, O_Q("a"), O_Q("b")}
 #define SIG_SEL_P {O_P, O_Q("q"), O_Q("a"), O_Q("b")}
-#define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id", NULL}}
-#define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope", NULL}}
-#define SIG_REDUCE_REGS {O_D, O_R("first"), {HG_K_U8, 0, HG_R_NONE, 0, "count", NULL}}
-#define SIG_REDUCE_MEM {O_D, {HG_K_ADDRESS, HG_READ, HG_R_NONE, 0, "address", NULL}, O_RN("count")}
+#define SIG_BARRIER {{HG_K_U8, 0, HG_R_NONE, 0, "id", NULL, 0}}
+#define SIG_MEMFENCE {{HG_K_SCOPE, 0, HG_R_NONE, 0, "scope", NULL, 0}}
+#define SIG_REDUCE_REGS {O_D, O_R("first"), {HG_K_U8, 0, HG_R_NONE, 0, "count", NULL, 0}}
+#define SIG_REDUCE_MEM {O_D, {HG_K_ADDRESS, HG_READ, HG_R_T, 0, "address", NULL, 0}, O_RN("count")}
 #define SIG_POOL_ALLOC {O_HANDLE(HG_WRITE), O_RN("size")}
 #define SIG_POOL_ALLOC_CONST {O_POOL, O_RN("size")}
 #define SIG_POOL_FREE {O_HANDLE(HG_READ)}
@@ -89,45 +98,49 @@
 #define SIG_MAP {O_ARRAY("out", HG_WRITE), O_ARRAY("in", HG_READ), O_OP(HG_R_MAP), O_RN("count")}
 #define SIG_MAP_BINARY {O_ARRAY("out", HG_WRITE), O_ARRAY("a", HG_READ), O_ARRAY("b", HG_READ), O_OP(HG_R_BINARY), O_RN("count")}
 #define SIG_PREDUCE {O_D, O_ARRAY("in", HG_READ), O_OP(HG_R_REDUCE), O_RN("count")}
-#define SIG_PREDUCE_MEM {{HG_K_ADDRESS, HG_WRITE, HG_R_NONE, 0, "out", NULL}, O_ARRAY("in", HG_READ), O_OP(HG_R_REDUCE), O_RN("count")}
-#define SIG_ATOMIC {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address", NULL}, O_R("s")}
-#define SIG_ATOMIC_CAS {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_NONE, 0, "address", NULL}, O_R("expected"), O_R("desired")}
-#define SIG_CLS_GET {O_TO(HG_R_U8), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s", NULL}}
+#define SIG_PREDUCE_MEM {{HG_K_ADDRESS, HG_WRITE, HG_R_T, 0, "out", NULL, 0}, O_ARRAY("in", HG_READ), O_OP(HG_R_REDUCE), O_RN("count")}
+#define SIG_ATOMIC {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_T, 0, "address", NULL, 0}, O_R("s")}
+#define SIG_ATOMIC_CAS {O_D, {HG_K_ADDRESS, HG_READ | HG_WRITE, HG_R_T, 0, "address", NULL, 0}, O_R("expected"), O_R("desired")}
+#define SIG_CLS_GET {O_TO(HG_R_U8), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s", NULL, 0}}
 #define SIG_CLS_GET_LANE {O_TO(HG_R_U8)}
 #define SIG_MIRROR {O_TO(HG_R_U8), O_U8("s")}
 #define SIG_UNITY {O_P, O_U8("s")}
 #define SIG_UNITY_EPS {O_P, FACTOR_F64("eps")}
-#define SIG_NBR_LOAD {O_D, O_U8("cls"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL}}
-#define SIG_NBR_STORE {O_U8("cls"), O_R("s"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL}}
+#define SIG_NBR_LOAD {O_D, O_U8("cls"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL, 0}}
+#define SIG_NBR_STORE {O_U8("cls"), O_R("s"), {HG_K_I8, 0, HG_R_NONE, 0, "offset", NULL, 0}}
 #define SIG_NBR_COUNT {O_TO(HG_R_U32), O_U8("s")}
 #define SIG_NBR_GET {O_TO(HG_R_U8), O_U8("s"), O_INDEX("index")}
-#define SIG_RES_ACCUM {O_TO(HG_R_F64), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s", NULL}, O_INDEX("cls")}
+#define SIG_RES_ACCUM {O_TO(HG_R_F64), {HG_K_REG, HG_READ, HG_R_ANY, 0, "s", NULL, 0}, O_INDEX("cls")}
 #define SIG_PHASE_READ {O_TO(HG_R_U32), O_INDEX("cls")}
-#define SIG_PHASE_WRITE {{HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s", NULL}, O_INDEX("cls")}
+#define SIG_PHASE_WRITE {{HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s", NULL, 0}, O_INDEX("cls")}
 #define SIG_PHASE_GET {O_TO(HG_R_U32)}
 #define SIG_PHASE_ADV {O_INDEX("delta")}
-#define SIG_BOUND_MAP {O_TO(HG_R_U64), {HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s", NULL}}
+#define SIG_BOUND_MAP {O_TO(HG_R_U64), {HG_K_REG, HG_READ, HG_R_INTEGER, 0, "s", NULL, 0}}
 #define SIG_BOUND_MAP_PARTS {O_TO(HG_R_U64), O_INDEX("cls"), O_INDEX("page"), O_INDEX("byte")}
 #define SIG_CHARACTER {O_D, O_INDEX("character"), O_INDEX("cls")}
 #define SIG_ORBIT_CLASSIFY {O_TO(HG_R_U8), O_INDEX("coordinate"), O_INDEX("torus")}
 #define SIG_ORBIT_REPRESENTATIVE {O_TO(HG_R_U32), O_INDEX("orbit"), O_INDEX("torus")}
 #define SIG_MULT_INVERSE {O_TO(HG_R_U32), O_INDEX("unit"), O_INDEX("modulus")}
 
+/* Elements from one row to the next. */
+#define LD(name) SIZE_OR_NONE(name, "rows without a gap")
+#define FUSION OPERATION_OR("activation", HG_R_MAP, "identity")
+
 /* Matrix products. */
 #define GEMM_SIZES SIZE("m"), SIZE("n"), SIZE("k")
 #define GEMM_ARRAYS INOUT("c"), INPUT("a"), INPUT("b")
-#define GEMM_MATRICES FLAG_OR("trans_a", "false"), FLAG_OR("trans_b", "false"), SIZE_OR("lda", "0"), SIZE_OR("ldb", "0"), SIZE_OR("ldc", "0")
-#define GEMM_END INPUT_OR_NONE("bias"), OPERATION_OR("activation", HG_R_MAP, "identity")
+#define GEMM_MATRICES FLAG_OR("trans_a", "false"), FLAG_OR("trans_b", "false"), LD("lda"), LD("ldb"), LD("ldc")
+#define GEMM_END INPUT_OR_NONE("bias", "no bias"), FUSION
 #define SIG_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, GEMM_END}
 #define SIG_BATCHED_GEMM {GEMM_ARRAYS, SIZE("batch"), GEMM_SIZES, FACTOR_OR("alpha", "1"), FACTOR_OR("beta", "0"), GEMM_MATRICES, \
-                          TUPLE_OR("batch_strides", "()"), GEMM_END}
-#define SIG_MIXED_GEMM {GEMM_ARRAYS, GEMM_SIZES, FACTOR_F32_OR("alpha", "1"), FACTOR_F32_OR("beta", "0"), GEMM_MATRICES, GEMM_END}
+                          TUPLE_OR_NONE("batch_strides", 3, "matrices without a gap"), GEMM_END}
+#define SIG_MIXED_GEMM {INOUT_OF(HG_R_F32, "c"), INPUT("a"), INPUT("b"), GEMM_SIZES, FACTOR_F32_OR("alpha", "1"), FACTOR_F32_OR("beta", "0"), \
+                        GEMM_MATRICES, INPUT_OF_OR_NONE(HG_R_F32, "bias", "no bias"), FUSION}
 #define SIG_CONV2D {OUTPUT("output"), INPUT("input"), INPUT("kernel"), SIZE("batch"), SIZE("in_channels"), SIZE("out_channels"), SIZE("height"), \
-                    SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride"), TUPLE("padding"), TUPLE_OR("dilation", "(1, 1)"), \
-                    SIZE_OR("groups", "1"), TUPLE_OR("padding_end", "()"), INPUT_OR_NONE("bias"), OPERATION_OR("activation", HG_R_MAP, "identity")}
+                    SIZE("width"), SIZE("kernel_h"), SIZE("kernel_w"), TUPLE("stride", 2), TUPLE("padding", 2), TUPLE_OR("dilation", 2, "(1, 1)"), \
+                    SIZE_OR("groups", "1"), TUPLE_OR_NONE("padding_end", 2, "as padding"), GEMM_END}
 /* Norms and what goes along rows. */
-#define ROWS SIZE_OR("rows", "1"), SIZE_OR("ld", "0")
-#define FUSION OPERATION_OR("activation", HG_R_MAP, "identity")
+#define ROWS SIZE_OR("rows", "1"), LD("ld")
 #define NORM_ARRAYS OUTPUT("output"), INPUT("input"), INPUT("gamma"), INPUT("beta")
 #define SIG_SOFTMAX {OUTPUT("output"), INPUT("input"), SIZE("n"), ROWS}
 #define SIG_LAYER_NORM {NORM_ARRAYS, SIZE("n"), FACTOR("eps"), ROWS}
@@ -137,13 +150,13 @@
 #define SIG_ROPE {OUTPUT("output"), INPUT("input"), INPUT("freqs"), SIZE("batch"), SIZE("seq_len"), SIZE("heads"), SIZE("head_dim"), \
                   SIZE_OR("position", "0"), FLAG_OR("halves", "false")}
 #define SIG_KV_CACHE_UPDATE {INOUT("cache"), INPUT("new_kv"), SIZE("position"), SIZE("batch"), SIZE("heads"), SIZE("head_dim"), SIZE_OR("seq_len", "1")}
-#define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), TUPLE("devices")}
-#define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), TUPLE("devices")}
+#define SIG_ALL_REDUCE {INOUT("buffer"), SIZE("n"), OPERATION("operation", HG_R_REDUCE), TUPLE("devices", 0)}
+#define SIG_ALL_GATHER {OUTPUT("output"), INPUT("input"), SIZE("n"), TUPLE("devices", 0)}
 
 /* Attention. */
 #define ATTENTION_FIRST OUTPUT("output"), INPUT("query"), INPUT("key"), INPUT("value"), SIZE("batch"), SIZE("heads"), SIZE("seq_len"), SIZE("head_dim")
-#define ATTENTION_END SIZE_OR("kv_heads", "0"), SIZE_OR("kv_len", "0"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask"), TUPLE_OR("mask_strides", "()"), \
-                      FACTOR_F64_OR("scale", "0")
+#define ATTENTION_END SIZE_OR_NONE("kv_heads", "heads"), SIZE_OR_NONE("kv_len", "seq_len"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask", "no mask"), TUPLE_OR_NONE("mask_strides", 2, "the same mask for all"), \
+                      FACTOR_F64_OR_NONE("scale", "1 / sqrt(head_dim)")
 #define SIG_ATTENTION {ATTENTION_FIRST, ATTENTION_END}
 #define SIG_FLASH_ATTENTION {ATTENTION_FIRST, SIZE("block_size"), ATTENTION_END}
 

@@ -86,10 +86,10 @@ typedef enum hg_operand_kind {
     HG_K_TUPLES /* ((1, 2), (r4)): tuples of counts */
 } hg_operand_kind;
 
-/* Which type a register or a literal has; of an operation's name, which names may stand there. */
+/* Which type a register, a literal or an array's elements have; of an operation's name, which names may stand there. */
 typedef enum hg_type_rule {
-    HG_R_NONE, /* no register, or checked by its kind */
-    HG_R_T,    /* the instruction's type (for cvt: destination type) */
+    HG_R_NONE, /* no register, or checked by its kind; of an array: elements of a type that other operands tell */
+    HG_R_T,    /* the instruction's type (for cvt: destination type); of an address or array: that of its elements */
     HG_R_T2,   /* the second type suffix: source of cvt */
     HG_R_U32,
     HG_R_U64,
@@ -99,6 +99,7 @@ typedef enum hg_type_rule {
     HG_R_I8,
     HG_R_F32,
     HG_R_F64,
+    HG_R_WIDE,    /* what the instruction calculates in: f32 where its type is f16 or bf16, else its type */
     HG_R_INDEX,   /* u8, u16, u32 or u64 */
     HG_R_INTEGER, /* any integer type */
     HG_R_ANY,     /* any type */
@@ -107,17 +108,25 @@ typedef enum hg_type_rule {
     HG_R_REDUCE   /* of a reduction */
 } hg_type_rule;
 
+/* Whether an operand may be left out: bra's predicate, and named operands. */
+typedef enum hg_optional {
+    HG_REQUIRED,
+    HG_OR_VALUE, /* it has a value then, the same as if that were written */
+    HG_OR_NONE   /* it is missing then, which is something else than any value: 0 is the number 0 */
+} hg_optional;
+
 enum { HG_READ = 1, HG_WRITE = 2, HG_NAMED = 4 /* written name=value */ };
 
 typedef struct hg_operand_info {
     uint8_t kind;     /* hg_operand_kind */
     uint8_t access;   /* HG_READ, HG_WRITE, both (loop counter), 0 */
     uint8_t rule;     /* hg_type_rule */
-    uint8_t optional; /* may be left out: bra's predicate, and named operands */
+    uint8_t optional; /* hg_optional */
     const char *name; /* as the reference prints it; the key of named operands */
-    /* What an optional named operand stands for where it is left out, as text writes it; NULL: no array. Instructions in memory always
-     * have all operands, so that only text, binary and builder know what was left out. */
+    /* Of a named operand that is left out: HG_OR_VALUE: the value, as text writes it, which instructions in memory have, so that only text,
+     * binary and builder know that it was left out. HG_OR_NONE: what is done then, in words. */
     const char *otherwise;
+    uint8_t items; /* HG_K_TUPLE: how many it has, HG_K_TUPLES: how many each of its tuples has; 0: any number */
 } hg_operand_info;
 
 typedef enum hg_type_set {
@@ -198,7 +207,20 @@ static inline bool hg_operand_in_mnemonic(const hg_operand_info *o) {
 /* Written name=value. */
 static inline bool hg_operand_is_named(const hg_operand_info *o) { return (o->access & HG_NAMED) != 0; }
 /* Named, and may be left out. */
-static inline bool hg_operand_has_default(const hg_operand_info *o) { return o->optional && hg_operand_is_named(o); }
+static inline bool hg_operand_can_be_left_out(const hg_operand_info *o) { return o->optional && hg_operand_is_named(o); }
+
+/* What an instruction of a type calculates in (HG_R_WIDE). A type that is not known yet stays so. */
+static inline hg_type hg_wide_type(uint8_t type) { return type == HG_TYPE_F16 || type == HG_TYPE_BF16 ? HG_TYPE_F32 : (hg_type)type; }
+/* The type of the elements of an address or array; HG_TYPE_COUNT: other operands tell it. */
+static inline hg_type hg_element_type(uint8_t type, const hg_operand_info *info) {
+    switch ((hg_type_rule)info->rule) {
+    case HG_R_T: return (hg_type)type;
+    case HG_R_U32: return HG_TYPE_U32;
+    case HG_R_I8: return HG_TYPE_I8;
+    case HG_R_F32: return HG_TYPE_F32;
+    default: return HG_TYPE_COUNT;
+    }
+}
 
 const char *hg_condition_name(hg_condition c);
 bool hg_condition_is_unsigned(hg_condition c); /* compares bit patterns as unsigned numbers: integers only */

@@ -1,4 +1,4 @@
-/* Operands that may be left out: what they are then, and whether one is that. The table writes defaults as text does.
+/* Operands that may be left out: what they are then, and whether one is that. The table writes values as text does.
  * Must not know: control flow, the binary container. */
 #include "isa/program.h"
 
@@ -22,9 +22,9 @@ void hg_default_operand(const hg_operand_info *info, hg_type type, hg_default *o
     const char *text = info->otherwise, *hint;
     char message[160];
     hg_opname name;
-    out->operand = (hg_operand){.kind = info->kind};
+    out->operand = (hg_operand){.kind = info->kind, .place = info->optional == HG_OR_NONE ? HG_PLACE_NONE : 0};
+    if (info->optional == HG_OR_NONE) return;
     switch ((hg_operand_kind)info->kind) {
-    case HG_K_ARRAY: out->operand.place = HG_PLACE_NONE; break;
     case HG_K_COUNT: out->operand.value = number(&text); break;
     case HG_K_LITERAL:
         if (type >= HG_TYPE_COUNT || hg_parse_literal(text, strlen(text), type, out->literal, message, &hint)) /* no literal of the type */
@@ -40,6 +40,16 @@ void hg_default_operand(const hg_operand_info *info, hg_type type, hg_default *o
     }
 }
 
+uint32_t hg_widen_half(hg_type type, uint16_t bits) {
+    if (type == HG_TYPE_BF16) return (uint32_t)bits << 16;
+    uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 31) return sign | 0x7F800000 | fraction << 13;
+    if (exponent) return sign | (exponent + 112) << 23 | fraction << 13;
+    if (!fraction) return sign;
+    for (exponent = 113; !(fraction & 1024); exponent--) fraction <<= 1; /* f32 has it as a normal number */
+    return sign | exponent << 23 | (fraction & 1023) << 13;
+}
+
 static bool same_items(const hg_program *p, const hg_operand *o, const hg_default *d) {
     if (o->item_count != d->operand.item_count) return false;
     for (uint64_t i = 0; i < o->item_count; i++) {
@@ -49,9 +59,9 @@ static bool same_items(const hg_program *p, const hg_operand *o, const hg_defaul
     return true;
 }
 
-bool hg_operand_is_default(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
-    if (!hg_operand_has_default(info)) return false;
-    if (info->kind == HG_K_ARRAY) return hg_operand_is_no_array(o);
+bool hg_operand_is_left_out(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o) {
+    if (!hg_operand_can_be_left_out(info)) return false;
+    if (info->optional == HG_OR_NONE) return hg_operand_is_missing(o);
     hg_type type = hg_literal_type(in, info);
     hg_default d;
     hg_default_operand(info, type, &d);

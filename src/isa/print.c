@@ -137,7 +137,7 @@ void hg_print_instruction(hg_text *out, const hg_program *program, uint32_t numb
     print_mnemonic(out, inst, operands);
     const char *between = " ";
     for (uint32_t i = 0; i < info->operand_count; i++) {
-        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_default(program, inst, &info->operands[i], &operands[i])) continue;
+        if (hg_operand_in_mnemonic(&info->operands[i]) || hg_operand_is_left_out(program, inst, &info->operands[i], &operands[i])) continue;
         add(out, between);
         print_operand(out, program, inst, &info->operands[i], &operands[i]);
         between = ", ";

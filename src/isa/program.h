@@ -20,9 +20,10 @@ typedef enum hg_place_kind {
     HG_PLACE_BARE,     /* arrays only: buffer handle in reg, offset 0 */
     HG_PLACE_PRIVATE = 10
 } hg_place_kind;
-enum { HG_PLACE_NONE = HG_PLACE_BARE + 1 }; /* of no address: an optional array that is left out */
+enum { HG_PLACE_NONE = HG_PLACE_BARE + 1 }; /* of no address: an operand of any kind that is missing (HG_OR_NONE) */
 
-/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS, or kind HG_K_ARRAY with place HG_PLACE_BARE or HG_PLACE_NONE). */
+/* One operand. kind is the kind found (for HG_K_ARRAY: HG_K_ADDRESS, or kind HG_K_ARRAY with place HG_PLACE_BARE or HG_PLACE_NONE).
+ * place is HG_PLACE_NONE for what is missing. */
 typedef struct hg_operand {
     uint8_t kind;      /* hg_operand_kind */
     uint8_t reg;       /* register, predicate (255: none), register of a place, or register of a count */
@@ -151,6 +152,11 @@ typedef struct hg_meta {
     uint32_t value_length;
 } hg_meta;
 
+/* Instructions from first up to end. */
+typedef struct hg_inst_range {
+    uint32_t first, end;
+} hg_inst_range;
+
 struct hg_program {
     hg_arena arena;      /* owns everything below */
     uint32_t references; /* atomic */
@@ -188,6 +194,8 @@ struct hg_program {
     /* Where things stand in the source text; never stored, known only of what was assembled from text. */
     hg_span *operand_spans; /* of each operand; or NULL */
     hg_span shared_span, block_span;
+    hg_inst_range *skipped; /* what loops of 0 rounds jump over */
+    uint32_t skipped_count;
     hg_span *places;    /* of each instruction, in the text where it stands; NULL: as lines and columns, which are of the source itself */
     hg_origins origins; /* count 0: nothing was expanded */
     uint32_t *sources;  /* of each instruction, its number in the program that src/optimize was given; NULL: its own. Never stored */
@@ -202,9 +210,12 @@ static inline hg_type hg_literal_type(const hg_inst *in, const hg_operand_info *
     case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
+    case HG_R_WIDE: return hg_wide_type(in->type);
     default: return (hg_type)in->type;
     }
 }
+/* The bits of an f16 or bf16 as those of the same f32 (operand.c). */
+uint32_t hg_widen_half(hg_type type, uint16_t bits);
 /* Little-endian bytes of a literal operand. */
 static inline const uint8_t *hg_literal(const hg_program *p, const hg_operand *o) { return &p->literals[o->value]; }
 /* The o->item_count items of a tuple, and those of a tuple in a tuple. */
@@ -215,8 +226,13 @@ static inline const hg_tuple_item *hg_tuple_counts(const hg_program *p, const hg
     *count = item->is_tuple ? item->item_count : 1;
     return item->is_tuple ? hg_tuple_inside(p, item) : item;
 }
-/* An optional array that is left out. */
-static inline bool hg_operand_is_no_array(const hg_operand *o) { return o->kind == HG_K_ARRAY && o->place == HG_PLACE_NONE; }
+/* An operand that is left out and has no value then (HG_OR_NONE). */
+static inline bool hg_operand_is_missing(const hg_operand *o) { return o->place == HG_PLACE_NONE; }
+
+/* A tuple without numbers, where one may be left out: it stands for that. */
+static inline bool hg_operand_is_empty(const hg_operand_info *info, const hg_operand *o) {
+    return info->optional == HG_OR_NONE && (info->kind == HG_K_TUPLE || info->kind == HG_K_TUPLES) && o->item_count == 0;
+}
 
 /* What the text calls a register at an instruction; NULL: nothing. */
 const char *hg_program_register_name(const hg_program *p, uint32_t inst, bool predicate, uint8_t number);
@@ -269,7 +285,7 @@ hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uin
 /* Canonical text (print.c). */
 void hg_print_extent(hg_text *out, const hg_program *p, const hg_extent *e);
 
-/* What an optional operand is where it is left out (operand.c). A literal's bytes go to `literal`, a tuple's items to `items`; its
+/* What an operand is where it is left out (operand.c), missing or with the table's value. A literal's bytes go to `literal`, a tuple's items to `items`; its
  * value is to be set to where they are kept. type: of literals (hg_literal_type). */
 enum { HG_MAX_LITERAL_BYTES = 512 };
 typedef struct hg_default {
@@ -279,7 +295,7 @@ typedef struct hg_default {
 } hg_default;
 void hg_default_operand(const hg_operand_info *info, hg_type type, hg_default *out);
 /* Text and binary leave such an operand out. */
-bool hg_operand_is_default(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o);
+bool hg_operand_is_left_out(const hg_program *p, const hg_inst *in, const hg_operand_info *info, const hg_operand *o);
 
 /* Names of language.md 2 (verify_structure.c): an ident that is no register, predicate or type; the same of letters, digits and
  * `_` only; `.L` and digits, which text may use and no program stores. */

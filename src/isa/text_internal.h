@@ -267,9 +267,10 @@ typedef struct hg_assembler {
     HG_VEC(hg_block) blocks;
     uint64_t expanded_bytes;
     const hg_assemble_options *options;
-    bool chosen;            /* .program has come, and it is the one that is wanted */
-    hg_text other_programs; /* names, for the message */
-    HG_VEC(hg_span) places; /* of instructions, when the first expanded one has come */
+    bool chosen;                   /* .program has come, and it is the one that is wanted */
+    hg_text other_programs;        /* names, for the message */
+    HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
+    HG_VEC(hg_span) places;        /* of instructions, when the first expanded one has come */
     hg_diagnostics *diagnostics;
     uint64_t errors;
     struct {

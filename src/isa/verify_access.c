@@ -13,6 +13,7 @@ static uint8_t want_of(const hg_inst *in, const hg_operand_info *info, const hg_
     case HG_R_I8: return HG_TYPE_I8;
     case HG_R_F32: return HG_TYPE_F32;
     case HG_R_F64: return HG_TYPE_F64;
+    case HG_R_WIDE: return (uint8_t)hg_wide_type(in->type);
     case HG_R_INDEX: return HG_WANT_INDEX;
     case HG_R_INTEGER: return HG_WANT_INTEGER;
     case HG_R_ANY: return HG_WANT_ANY;

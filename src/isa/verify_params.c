@@ -160,21 +160,20 @@ static void check_operand(const handles *h, uint32_t inst, uint32_t k, const hg_
 }
 
 /* Whether an access of one type to an array of another may be meant: signed and unsigned; bytes, which are anything; words of a wide integer,
- * or a wide integer of words; the bits of a float as an unsigned integer of its size. */
+ * or a wide integer of words; the bits of a float as an integer of its size. */
 static bool may_be_meant(hg_type access, hg_type array) {
     uint64_t m = hg_type_size_bytes(access), n = hg_type_size_bytes(array);
     bool integers = hg_type_is_integer(access) && hg_type_is_integer(array);
     if (access == HG_TYPE_U8 || array == HG_TYPE_U8) return true;
-    return m == n ? integers || hg_type_is_unsigned(access) : integers && (m > 8 || n > 8);
+    return m == n ? hg_type_is_integer(access) : integers && (m > 8 || n > 8);
 }
 
-static void check_element(const handles *h, uint32_t inst, const hg_param *p) {
-    uint8_t type = h->program->insts[inst].type;
+static void check_element(const handles *h, uint32_t inst, const hg_param *p, hg_type type) {
     bool buffer = p->kind == HG_PARAM_BUFFER || p->kind == HG_PARAM_SCRATCH || p->kind == HG_PARAM_DATA;
-    if (!buffer || type >= HG_TYPE_COUNT || type == p->type || may_be_meant((hg_type)type, (hg_type)p->type)) return;
+    if (!buffer || type >= HG_TYPE_COUNT || type == p->type || may_be_meant(type, (hg_type)p->type)) return;
     char hint[64];
-    snprintf(hint, sizeof hint, "declare it %s, or as u8 when its bytes are meant", hg_type_name((hg_type)type));
-    hg_check_warning(h->check, "V15", inst, hint, "elements of type %s in '%s', an array of %s", hg_type_name((hg_type)type), p->name,
+    snprintf(hint, sizeof hint, "declare it %s, or as u8 when its bytes are meant", hg_type_name(type));
+    hg_check_warning(h->check, "V15", inst, hint, "elements of type %s in '%s', an array of %s", hg_type_name(type), p->name,
                      hg_type_name((hg_type)p->type));
 }
 
@@ -187,7 +186,7 @@ static void check_instruction(const handles *h, uint32_t f, uint32_t inst, const
         const hg_param *p = holds(h, f, o[k].reg, state);
         if (!p) continue;
         check_operand(h, inst, k, &o[k], p, (row->operands[k].access & HG_WRITE) != 0);
-        if (row->operands[k].kind == HG_K_ADDRESS && o[k].place == HG_PLACE_BUF_REG) check_element(h, inst, p);
+        if (o[k].place != HG_PLACE_FLAT) check_element(h, inst, p, hg_element_type(h->program->insts[inst].type, &row->operands[k]));
     }
 }
 

@@ -56,7 +56,6 @@ static void bad_index(place at, const char *what, uint64_t value, uint64_t limit
 
 static void check_address(place at, const hg_operand *o, bool array) {
     bool registers = o->place == HG_PLACE_FLAT || o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE;
-    if (array && o->place == HG_PLACE_NONE && at.row->operands[at.operand].optional) return;
     bool own = o->place == HG_PLACE_PRIVATE, wants_own = (at.row->flags & HG_F_PRIVATE) != 0;
     if ((o->place > HG_PLACE_BARE && !own) || (o->place == HG_PLACE_BARE && !array) || o->has_index > 1 || (registers && o->has_index) ||
         ((o->place == HG_PLACE_PHI || o->place == HG_PLACE_BARE) && o->disp != 0) || o->disp == INT64_MIN ||
@@ -135,6 +134,7 @@ static void check_operand(place at, const hg_inst *in, const hg_operand_info *in
         hg_check_error(at.c, "N03", at.inst, at.operand, NULL, "operand '%s' of '%s' is of another kind", info->name, at.row->text);
         return;
     }
+    if (hg_operand_is_missing(o) && info->optional == HG_OR_NONE) return;
     switch ((hg_operand_kind)info->kind) {
     case HG_K_PRED:
         if (o->reg >= HG_MAX_PREDICATES && !(info->optional && o->reg == 255)) bad_index(at, "predicate index", o->reg, HG_MAX_PREDICATES);

@@ -120,7 +120,7 @@ ref_next ref_conv2d(ref_machine *m, const ref_lane *lane, const hg_inst *inst) {
     uint8_t *output = ref_resolve(m, lane, OUTPUT, j.batch * j.out * j.outputs[0] * j.outputs[1] * size, true, false);
     j.input = ref_resolve(m, lane, INPUT, j.batch * j.in * j.sizes[0] * j.sizes[1] * size, true, false);
     j.weights = ref_resolve(m, lane, KERNEL, j.out * (j.in / j.groups) * taps * size, true, false);
-    if (!hg_operand_is_no_array(&j.o[BIAS])) j.bias = ref_resolve(m, lane, BIAS, j.out * size, true, false);
-    bool found = output && j.input && j.weights && (j.bias || hg_operand_is_no_array(&j.o[BIAS]));
+    if (!hg_operand_is_missing(&j.o[BIAS])) j.bias = ref_resolve(m, lane, BIAS, j.out * size, true, false);
+    bool found = output && j.input && j.weights && (j.bias || hg_operand_is_missing(&j.o[BIAS]));
     return found ? run(&j, output) : m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
 }

@@ -29,15 +29,15 @@ ref_next ref_quantized_gemm(ref_machine *m, const ref_lane *lane, const hg_inst 
     for (uint32_t i = M; i <= K; i++)
         if (!ref_read_count(m, lane, &o[i], &n[i])) return NEXT_BROKEN;
     for (uint32_t i = LDA; i <= LDC; i++)
-        if (!ref_read_count(m, lane, &o[i], &n[i])) return NEXT_BROKEN;
+        if (!hg_operand_is_missing(&o[i]) && !ref_read_count(m, lane, &o[i], &n[i])) return NEXT_BROKEN;
     bool sums = o[SUMS].value != 0, transposed = o[TRANS_B].value != 0;
     int64_t a_zero = number(type, *hg_literal(m->program, &o[A_ZERO])), b_zero = number(HG_TYPE_I8, *hg_literal(m->program, &o[B_ZERO])),
             c_zero = number(type, *hg_literal(m->program, &o[C_ZERO]));
     float scale = factor(m, &o[A_SCALE]) * factor(m, &o[B_SCALE]);
     scale = scale / factor(m, &o[C_SCALE]);
-    if (n[LDA] == 0) n[LDA] = n[K];
-    if (n[LDB] == 0) n[LDB] = transposed ? n[K] : n[N];
-    if (n[LDC] == 0) n[LDC] = n[N];
+    if (hg_operand_is_missing(&o[LDA])) n[LDA] = n[K];
+    if (hg_operand_is_missing(&o[LDB])) n[LDB] = transposed ? n[K] : n[N];
+    if (hg_operand_is_missing(&o[LDC])) n[LDC] = n[N];
     if (sums) size = 4;
     uint64_t rows = transposed ? n[N] : n[K], columns = transposed ? n[K] : n[N];
     uint8_t *c = ref_resolve(m, lane, C, n[M] && n[N] ? ((n[M] - 1) * n[LDC] + n[N]) * size : 0, true, false), *a = NULL, *b = NULL;

@@ -12,6 +12,7 @@ typedef struct sparse {
     const ref_lane *lane;
     hg_type type;
     uint64_t n[OPERANDS], size, entries;
+    bool open; /* nobody says how many entries there are: as many as there is room for */
     uint8_t *at[B + 1];
 } sparse;
 
@@ -41,7 +42,7 @@ static bool find_arrays(sparse *s) {
     for (uint32_t i = 0; i <= B; i++)
         if (!(s->at[i] = ref_resolve(s->m, s->lane, i, sizes[i], true, false))) return false;
     uint64_t values = ref_room(s->m, s->lane, VALUES) / s->size, indices = ref_room(s->m, s->lane, INDICES) / 4;
-    s->entries = s->n[NNZ] ? s->n[NNZ] : values < indices ? values : indices;
+    s->entries = !s->open ? s->n[NNZ] : values < indices ? values : indices;
     return true;
 }
 
@@ -75,13 +76,16 @@ ref_next ref_sparse_gemm(ref_machine *m, const ref_lane *lane, const hg_inst *in
     sparse s = {.m = m, .lane = lane, .type = (hg_type)inst->type, .size = oracle_size((hg_type)inst->type)};
     const hg_operand *o = hg_inst_operands(m->program, lane->pc);
     for (uint32_t i = M; i < OPERANDS; i++)
-        if (!ref_read_count(m, lane, &o[i], &s.n[i])) return NEXT_BROKEN;
+        if (!hg_operand_is_missing(&o[i]) && !ref_read_count(m, lane, &o[i], &s.n[i])) return NEXT_BROKEN;
+    s.open = hg_operand_is_missing(&o[NNZ]);
     for (uint32_t i = LDB; i <= LDC; i++)
-        if (s.n[i] == 0) s.n[i] = s.n[N];
+        if (hg_operand_is_missing(&o[i])) s.n[i] = s.n[N];
     for (uint32_t i = LDB; i <= LDC; i++)
         if (s.n[i] < s.n[N])
-            return refuse(&s, i, i == LDB ? "ldb: %llu, at least %llu (n) expected" : "ldc: %llu, at least %llu (n) expected", s.n[i],
-                          s.n[N]),
+            return refuse(&s, i,
+                          i == LDB ? "ldb: %llu elements from one row to the next, at least %llu expected"
+                                   : "ldc: %llu elements from one row to the next, at least %llu expected",
+                          s.n[i], s.n[N]),
                    NEXT_FAULT;
     if (!find_arrays(&s)) return m->broken.code[0] ? NEXT_BROKEN : NEXT_FAULT;
     if (!check_rows(&s)) return NEXT_FAULT;

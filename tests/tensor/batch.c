@@ -1,11 +1,11 @@
-/* Runs many programs of one instruction, one after the other, for tests/tensor/run.py: batch IN OUT [GUARD].
+/* Runs many programs of one instruction, one after the other, for tests/tensor/run.py: batch IN OUT [GUARD [races]].
  *
  * IN, little-endian, for each program:  u32 bytes of the text, the text; u32 arrays, for each
  *     u8 bytes of the name, the name, u8 whether it comes back, u64 bytes, the data
  * OUT for each program:  u32 bytes of the message (0: it ran), the message; the data of each array that comes back, also where it did not run; u8 whether
  *     the bytes behind all arrays are as they were
  * Behind each array lie GUARD bytes that are all ones, which a program neither writes nor (they are NaNs, and -1) uses.
- * The backend is the CPU with the settings of the environment. It must not know: what programs compute. */
+ * With `races` two lanes that touch one byte, one of them writing, are an error (--check-races). The backend is the CPU with the settings of the environment. It must not know: what programs compute. */
 #include <hologram/hologram.h>
 
 #include <stdbool.h>
@@ -113,8 +113,8 @@ static void run_next(hg_backend *backend, input *in, FILE *out) {
 int main(int argc, char **argv) {
     hg_config config;
     hg_backend *backend = NULL;
-    if (argc != 3 && argc != 4) die("expected IN OUT [GUARD]");
-    guard = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
+    if (argc < 3 || argc > 5 || (argc == 5 && strcmp(argv[4], "races") != 0)) die("expected IN OUT [GUARD [races]]");
+    guard = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
     if (guard > MOST_GUARD) die("expected at most 65536 bytes behind arrays");
     memset(ones, 255, sizeof ones);
     FILE *f = fopen(argv[1], "rb"), *out = fopen(argv[2], "wb");
@@ -125,6 +125,7 @@ int main(int argc, char **argv) {
     if (!all || fread(all, 1, (size_t)size, f) != (size_t)size) die("reading the problems");
     fclose(f);
     if (hg_config_from_env(&config) != HG_OK) die(hg_last_error_text());
+    config.check_races = argc == 5;
     if (!config.backend[0]) snprintf(config.backend, sizeof config.backend, "cpu");
     if (hg_backend_create_with_config(&config, &backend) != HG_OK) die(hg_last_error_text());
     for (input in = {all, all + size}; in.at < in.end;) run_next(backend, &in, out);

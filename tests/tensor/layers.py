@@ -94,7 +94,7 @@ class LayerNorm(Norm):
     """gamma*(x - mean)/sqrt(variance + eps) + beta of rows, variance about the mean."""
 
     required = ("output", "input", "gamma", "beta", "n", "eps")
-    optional = {"rows": 1, "ld": 0}
+    optional = {"rows": 1, "ld": None}
 
     def arrays(self, p, o):
         self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"]), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
@@ -112,7 +112,7 @@ class LayerNorm(Norm):
     def torch(self, o, torch):
         x = torch.from_numpy(self.x.values[0].astype(np.float64))
         y = torch.nn.functional.layer_norm(x, (o["n"],), *(torch.from_numpy(a.astype(np.float64)) for a in (self.gamma, self.beta)), eps=float(np.float32(o["eps"])))
-        return y if not o["ld"] and x.numel() else None
+        return y if o["ld"] is None and x.numel() else None
 
 
 class BatchNorm(Norm):
@@ -169,7 +169,7 @@ class GroupNorm(Norm):
 class Softmax(Operation):
     """e^(x - largest) over their sum, of rows. Bound, of the result: u (|x - largest| + the mean of that + n/16 + 8)."""
 
-    required, optional = ("output", "input", "n"), {"rows": 1, "ld": 0}
+    required, optional = ("output", "input", "n"), {"rows": 1, "ld": None}
     out, arrays_of = ("output",), ("output", "input")
 
     def arrays(self, p, o):
@@ -191,20 +191,20 @@ class Softmax(Operation):
 
     def torch(self, o, torch):
         x = torch.from_numpy(self.x.values[0].astype(np.float64))
-        return torch.softmax(x, 1) if not o["ld"] and x.numel() else None
+        return torch.softmax(x, 1) if o["ld"] is None and x.numel() else None
 
 
 class Attention(Operation):
-    """softmax(q k^T scale + mask) v of each head. What a causal query does not see counts for nothing, NaN neither; one that sees no key gets NaN.
+    """softmax(q k^T scale + mask) v of each head. What a causal query does not see counts for nothing, NaN neither; one that sees no key gets zeros.
     Bound: the scores' errors as a product's; e^ of them; a weighted mean of the values."""
 
     required = ("output", "query", "key", "value", "batch", "heads", "seq_len", "head_dim")
-    optional = {"kv_heads": 0, "kv_len": 0, "causal": False, "mask": False, "mask_strides": (), "scale": 0.0}
+    optional = {"kv_heads": None, "kv_len": None, "causal": False, "mask": False, "mask_strides": (), "scale": None}
     out, arrays_of = ("output",), ("output", "query", "key", "value", "mask")
 
     def arrays(self, p, o):
         b, h, s, d = (o[name] for name in ("batch", "heads", "seq_len", "head_dim"))
-        self.kv_heads, self.kv_len = o["kv_heads"] or h, o["kv_len"] or s
+        self.kv_heads, self.kv_len = (left_out if o[name] is None else o[name] for name, left_out in (("kv_heads", h), ("kv_len", s)))
         shapes = [(b, h, s, d)] + [(b, self.kv_heads, self.kv_len, d)] * 2
         if p.refused is not None:
             shapes = [(few(p, *shape),) for shape in shapes]
@@ -214,13 +214,13 @@ class Attention(Operation):
         if o["mask"]:
             outer = [1 if not stride else n for n, stride in zip((b, h), o["mask_strides"] or (0, 0))]
             self.mask = loaded(stored(np.where(p.random.random((*outer, s, self.kv_len)) < 0.2, -np.inf, p.random.standard_normal((*outer, s, self.kv_len))), p.type), p.type)
-            self.mask[..., :, 0] = 0.5  # no row without an element
+            self.mask[..., :1] = 0.5  # no row without an element
             arrays["mask"] = stored(self.mask, p.type).reshape(-1)
         return arrays
 
     def expected(self, p, o):
         kind, d, w = calculated(p.type), o["head_dim"], wide(p.type)
-        scale = w(np.float32(o["scale"]) if kind == "f32" else o["scale"]) or 1 / np.sqrt(w(max(d, 1)))
+        scale = 1 / np.sqrt(w(max(d, 1))) if o["scale"] is None else w(np.float32(o["scale"]) if kind == "f32" else o["scale"])
         k, v = (np.repeat(x, o["heads"] // max(self.kv_heads, 1), 1) for x in (self.k, self.v))
         u = UNIT[kind]
         if self.q.size == 0:
@@ -236,23 +236,25 @@ class Attention(Operation):
                 n, m = s.shape[-2:]
                 seen = np.arange(m) <= np.arange(n)[:, None] + (m - n)
                 s, off = np.where(seen, s, -np.inf), np.where(seen, off, 0)
-            largest = s.max(-1, keepdims=True)
-            e = np.exp(s - largest)
-            weights = e / e.sum(-1, keepdims=True)
+            largest = s.max(-1, keepdims=True, initial=-np.inf)
+            e = np.exp(s - np.where(largest == -np.inf, 0, largest))
+            weights, keyless = e / e.sum(-1, keepdims=True), largest == -np.inf
+            weights, off = np.where(keyless, 0, weights), np.where(keyless, 0, off)
             away, off = np.where(weights > 0, np.abs(s - largest), 0), np.where(weights > 0, off, 0)
             if seen.all() or np.isfinite(v).all():
                 value = np.einsum("bhij,bhjd->bhid", weights, v)
             else:
                 value = np.where(seen[..., None] | ~seen.any(-1)[:, None, None], weights[..., None] * v[:, :, None], 0).sum(3)
                 v = np.where(np.isfinite(v), v, 0)
-            part = off + u * away + off.max(-1, keepdims=True)
+            value = np.where(keyless, 0, value)
+            part = off + u * away + off.max(-1, keepdims=True, initial=0)
             part = part + (weights * part).sum(-1, keepdims=True) + u * (s.shape[-1] / 4 + 24)
             bound = np.einsum("bhij,bhjd->bhid", weights * part, np.abs(v))
         return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
 
     def torch(self, o, torch):
         own = getattr(torch.nn.functional, "_scaled_dot_product_attention", None)
-        if own is None or self.kv_heads != o["heads"] or o["mask"] or o["scale"] or self.kv_len != o["seq_len"] or self.q.size == 0:
+        if own is None or self.kv_heads != o["heads"] or o["mask"] or o["scale"] is not None or self.kv_len != o["seq_len"] or self.q.size == 0:
             return None
         q, k, v = (torch.from_numpy(x.astype(np.float64)) for x in (self.q, self.k, self.v))
         return own(q, k, v, None, 0.0, False, o["causal"])[0]

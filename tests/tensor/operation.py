@@ -61,8 +61,8 @@ class Problem:
 class Matrix:
     """Rows of a matrix, several of them one behind the other, with gaps: ld elements from row to row, stride from matrix to matrix."""
 
-    def __init__(self, problem, rows, columns, ld=0, count=1, stride=None, kind=None, gap=np.nan):
-        self.kind, self.ld = kind or problem.type, ld or columns
+    def __init__(self, problem, rows, columns, ld=None, count=1, stride=None, kind=None, gap=np.nan):
+        self.kind, self.ld = kind or problem.type, columns if ld is None else ld
         self.shape, self.stride = (count, rows, columns), rows * self.ld if stride is None else stride
         length = (count - 1) * self.stride + (rows - 1) * self.ld + columns if min(count, rows, columns) > 0 else 0
         if problem.refused is not None:

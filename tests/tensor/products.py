@@ -15,7 +15,7 @@ class Gemm(Operation):
     steepness, and one rounding to the type of elements."""
 
     required = ("c", "a", "b", "m", "n", "k")
-    optional = {"alpha": 1.0, "beta": 0.0, "trans_a": False, "trans_b": False, "lda": 0, "ldb": 0, "ldc": 0, "bias": False, "activation": "identity"}
+    optional = {"alpha": 1.0, "beta": 0.0, "trans_a": False, "trans_b": False, "lda": None, "ldb": None, "ldc": None, "bias": False, "activation": "identity"}
     inout, arrays_of = ("c",), ("c", "a", "b", "bias")
 
     @staticmethod
@@ -76,7 +76,7 @@ class QuantizedGemm(Operation):
     """Sums of products of bytes are exact; then one rounding of sum*(a_scale*b_scale/c_scale), half to even, kept within the type."""
 
     required = ("c", "a", "b", "a_scale", "b_scale", "c_scale", "m", "n", "k")
-    optional = {"sums": False, "lda": 0, "ldb": 0, "ldc": 0, "trans_b": False, "a_zero": 0, "b_zero": 0, "c_zero": 0}
+    optional = {"sums": False, "lda": None, "ldb": None, "ldc": None, "trans_b": False, "a_zero": 0, "b_zero": 0, "c_zero": 0}
     inout, arrays_of = ("c",), ("c", "a", "b")
 
     def types(self, p):
@@ -107,7 +107,7 @@ class SparseGemm(Operation):
     """c = a*b with a in CSR. Bound: (elements of the row + 2) u |a||b|, and one rounding."""
 
     required = ("c", "a_values", "a_indices", "a_ptr", "b", "m", "n", "k")
-    optional = {"ldb": 0, "ldc": 0, "nnz": 0, "part": 0.1}
+    optional = {"ldb": None, "ldc": None, "nnz": None, "part": 0.1}
     inout, arrays_of = ("c",), ("c", "a_values", "a_indices", "a_ptr", "b")
 
     def types(self, p):

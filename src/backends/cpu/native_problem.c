@@ -14,11 +14,10 @@ static int type_of(uint8_t type) {
     }
 }
 
-/* A factor in the type of the result, f32 or bf16. */
-static float factor(const plan_call *call, const char *name, int type) {
+/* A factor, which is f32 in every product that oneDNN does. */
+static float factor(const plan_call *call, const char *name) {
     uint32_t bits = (uint32_t)plan_number(call, plan_operand_named(call, name), 0);
     float value;
-    if (type == ONEDNN_BF16) bits <<= 16;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
@@ -80,8 +79,8 @@ static bool product(const plan_call *call, native_problem *p) {
     for (int i = 0; i < NATIVE_TENSORS; i++) tidy_strides(&p->tensor[i]);
     widen_bias(&p->tensor[NATIVE_BIAS], result->rank);
     p->kind = call->op == HG_OP_MIXED_PRECISION_GEMM ? NATIVE_MIXED_PRECISION_GEMM : NATIVE_GEMM;
-    p->alpha = factor(call, "alpha", result->type);
-    p->beta = factor(call, "beta", result->type);
+    p->alpha = factor(call, "alpha");
+    p->beta = factor(call, "beta");
     return p->alpha == 1 || !p->tensor[NATIVE_BIAS].rank; /* its scale comes behind the bias */
 }
 
@@ -191,7 +190,7 @@ static bool convolution(const plan_call *call, native_problem *p) {
         p->stride[i] = number(call, "stride", i);
         p->dilation[i] = number(call, "dilation", i);
         p->before[i] = number(call, "padding", i);
-        p->after[i] = call->operands[end].count ? number(call, "padding_end", i) : p->before[i];
+        p->after[i] = plan_is_given(call, end) ? number(call, "padding_end", i) : p->before[i];
         if (p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX || p->before[i] > INT32_MAX || p->after[i] > INT32_MAX) return false;
     }
     split_groups(&p->tensor[NATIVE_WEIGHTS], number(call, "groups", 0));

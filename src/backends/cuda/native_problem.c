@@ -1,30 +1,20 @@
 /* Which calls cuBLASLt does, and as what.
  * Must not know: the library. */
 #include "backends/cuda/native.h"
-#include <math.h>
 #include <string.h>
 
 /* ---- factors ---- */
 
-static double half(uint32_t bits) {
-    int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
-    double size = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                                 : ldexp(exponent ? 1024 + fraction : fraction, (exponent ? exponent : 1) - 25);
-    return bits >> 15 ? -size : size;
-}
-
-/* The value of an operand in the type of the result. */
-static double factor(const plan_call *call, const char *name, uint8_t type) {
+/* A factor: f64 where the matrices are, else f32. */
+static double factor(const plan_call *call, const char *name) {
     uint64_t word = plan_named(call, name);
     uint32_t bits = (uint32_t)word;
     float f;
     double d;
-    if (type == LT_F16) return half(bits & 0xFFFF);
-    if (type == LT_F64) {
+    if (call->type == HG_TYPE_F64) {
         memcpy(&d, &word, sizeof d);
         return d;
     }
-    if (type == LT_BF16) bits <<= 16;
     memcpy(&f, &bits, sizeof f);
     return (double)f;
 }
@@ -92,8 +82,8 @@ static bool product(const plan_call *call, lt_problem *p, lt_factors *factors) {
     p->scale = p->result.type == LT_F64 ? LT_F64 : LT_F32;
     /* The matrices' own precision, but for a program that leaves it to the device. */
     if (p->left.type == LT_F32) p->compute = call->relaxed ? LT_COMPUTE_TF32 : LT_COMPUTE_F32_PEDANTIC;
-    double alpha = factor(call, "alpha", p->result.type);
-    set_factors(p, alpha, factor(call, "beta", p->result.type), factors);
+    double alpha = factor(call, "alpha");
+    set_factors(p, alpha, factor(call, "beta"), factors);
     return alpha != 0; /* it does not read the factors then, among which there may be a NaN */
 }
 

@@ -208,7 +208,7 @@ static void add_tuple(step_writer *w, kir_step_operand *to, const hg_operand *o)
 
 static void add_operand(step_writer *w, uint32_t i, kir_step_kind kind) {
     const hg_operand *o = &w->operands[i];
-    if (kind == KIR_STEP_ARRAY && hg_operand_is_no_array(o)) return;
+    if (hg_operand_is_missing(o)) return;
     kir_step_operand *to = &w->step->operands[w->step->count++];
     *to = (kir_step_operand){.kind = (uint8_t)kind, .operand = (uint8_t)(i + 1), .first_arg = w->count};
     switch (kind) {

@@ -14,13 +14,11 @@ static asked read_call(const plan_call *call) {
                .heads = plan_named(call, "heads"),
                .seq_len = plan_named(call, "seq_len"),
                .head_dim = plan_named(call, "head_dim"),
-               .kv_heads = plan_named(call, "kv_heads"),
-               .kv_len = plan_named(call, "kv_len"),
+               .kv_heads = plan_named_or(call, "kv_heads", plan_named(call, "heads")),
+               .kv_len = plan_named_or(call, "kv_len", plan_named(call, "seq_len")),
                .causal = plan_named(call, "causal") != 0};
     uint32_t strides = plan_operand_named(call, "mask_strides");
-    if (!a.kv_heads) a.kv_heads = a.heads;
-    if (!a.kv_len) a.kv_len = a.seq_len;
-    if (call->operands[strides].count == 2) {
+    if (plan_is_given(call, strides)) {
         a.mask_batch = plan_number(call, strides, 0);
         a.mask_head = plan_number(call, strides, 1);
     }
@@ -34,7 +32,7 @@ static void check(const plan_call *call, plan_problem *problem) {
     uint32_t strides = plan_operand_named(call, "mask_strides"), count = call->operands[strides].count;
     if (call->op == HG_OP_FLASH_ATTENTION && plan_named(call, "block_size") == 0)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "block_size"), "0, at least 1 expected");
-    if (a.kv_heads && a.heads % a.kv_heads)
+    if (a.kv_heads ? a.heads % a.kv_heads != 0 : a.heads != 0)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "kv_heads"), "%llu, a divisor of the %llu heads expected",
                     (unsigned long long)a.kv_heads, (unsigned long long)a.heads);
     if (count != 0 && count != 2)
@@ -65,9 +63,12 @@ enum { LANES = 32, KEYS = 64 }; /* of the text */
 static uint64_t scale_of(const plan_call *call, const asked *a) {
     const double log2e = 1.4426950408889634;
     double scale;
-    uint64_t word = plan_named(call, "scale"), bits = 0;
-    memcpy(&scale, &word, sizeof scale);
-    if (scale == 0) scale = 1 / sqrt((double)a->head_dim);
+    uint32_t given = plan_operand_named(call, "scale");
+    uint64_t bits = 0;
+    if (plan_is_given(call, given))
+        memcpy(&scale, call->operands[given].words, sizeof scale);
+    else
+        scale = 1 / sqrt((double)a->head_dim);
     scale *= log2e;
     float narrow = (float)scale;
     if (call->type == HG_TYPE_F64)

@@ -22,8 +22,9 @@ static uint16_t function_of(const plan_step *step) {
 }
 
 static void add_array(plan_call *call, uint32_t operand, uint8_t access, const kir_step_operand *place) {
+    hg_type type = hg_element_type(call->type, &hg_op_get((hg_op)call->op)->operands[operand]);
     call->arrays[call->array_count++] = (plan_array){.operand = (uint8_t)operand,
-                                                     .type = call->type,
+                                                     .type = type < HG_TYPE_COUNT ? (uint8_t)type : call->type,
                                                      .read = (access & HG_READ) != 0,
                                                      .written = (access & HG_WRITE) != 0,
                                                      .place = place};

@@ -54,8 +54,15 @@ void plan_refuse(const plan_call *call, plan_problem *problem, uint8_t code, uin
 static inline uint64_t plan_number(const plan_call *call, uint32_t operand, uint32_t n) { return call->operands[operand].words[n]; }
 /* The operand with that name; the row has it. */
 uint32_t plan_operand_named(const plan_call *call, const char *name);
-/* The first number of it. */
+/* Whether an operand that is no array is there: else it is left out and has no value. A tuple without numbers is not there. */
+static inline bool plan_is_given(const plan_call *call, uint32_t operand) { return call->operands[operand].count != 0; }
+/* Its first number, of one that is there or has a value where it is left out. */
 uint64_t plan_named(const plan_call *call, const char *name);
+/* The same; `missing` where it is left out. */
+uint64_t plan_named_or(const plan_call *call, const char *name, uint64_t missing);
+/* Elements from one row of a matrix to the next: an operand that stands for rows of `columns` elements without a gap where it is left out. */
+uint64_t plan_row_stride(const plan_call *call, uint32_t operand, uint64_t columns);
+void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t operand, uint64_t columns);
 /* UINT64_MAX where the product is larger: no memory is as large. */
 uint64_t plan_times(uint64_t x, uint64_t y);
 /* Elements from one to the next, as plan_array_strides takes them. */

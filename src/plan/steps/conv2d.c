@@ -51,7 +51,7 @@ static axis axis_of(const plan_call *call, uint32_t direction) {
               .stride = plan_number(call, STRIDE, direction),
               .before = plan_number(call, PADDING, direction),
               .dilation = plan_number(call, DILATION, direction)};
-    a.after = call->operands[PADDING_END].count ? plan_number(call, PADDING_END, direction) : a.before;
+    a.after = plan_is_given(call, PADDING_END) ? plan_number(call, PADDING_END, direction) : a.before;
     a.out = (padded(&a) - reach(&a)) / a.stride + 1;
     if (a.out == 1) a.stride = 1;
     return a;

@@ -12,13 +12,12 @@ typedef struct product {
 
 /* The stride of rows of a matrix, which are `columns` long as it is stored. */
 static uint64_t row_stride(const plan_call *call, const char *name, uint64_t columns) {
-    uint64_t stride = plan_named(call, name);
-    return stride ? stride : columns;
+    return plan_row_stride(call, plan_operand_named(call, name), columns);
 }
 
 static void find_batches(const plan_call *call, product *p, uint64_t a_rows, uint64_t b_rows, uint64_t lda, uint64_t ldb) {
     uint32_t strides = plan_operand_named(call, "batch_strides");
-    bool given = call->operands[strides].count != 0;
+    bool given = plan_is_given(call, strides);
     p->batch = plan_named(call, "batch");
     p->a_batch = given ? plan_number(call, strides, 0) : plan_times(a_rows, lda);
     p->b_batch = given ? plan_number(call, strides, 1) : plan_times(b_rows, ldb);
@@ -45,11 +44,7 @@ static product read_call(const plan_call *call) {
 /* ---- shapes ---- */
 
 static void check_stride(const plan_call *call, plan_problem *problem, const char *name, uint64_t columns) {
-    uint64_t stride = plan_named(call, name);
-    if (stride && stride < columns)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, name),
-                    "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
-                    (unsigned long long)stride, (unsigned long long)columns);
+    plan_check_row(call, problem, plan_operand_named(call, name), columns);
 }
 
 static void check_batches(const plan_call *call, plan_problem *problem, const product *p) {
@@ -85,9 +80,7 @@ static void matrices(const plan_call *call, uint32_t operand, const product *p, 
 
 static void ranges(plan_call *call) {
     product p = read_call(call);
-    plan_array *bias = plan_array_of(call, p.bias), *c = plan_array_of(call, p.c);
-    if (call->op == HG_OP_MIXED_PRECISION_GEMM) c->type = HG_TYPE_F32;
-    if (bias) bias->type = c->type;
+    plan_array *bias = plan_array_of(call, p.bias);
     matrices(call, p.a, &p, p.m, p.k, p.a_batch, p.a_row, p.a_column);
     matrices(call, p.b, &p, p.k, p.n, p.b_batch, p.b_row, p.b_column);
     matrices(call, p.c, &p, p.m, p.n, p.c_batch, p.c_row, 1);
@@ -182,7 +175,7 @@ static tile group_tile(const plan_product *p, tile t, uint32_t size) {
 /* In groups that share what they read. */
 static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const plan_product *p) {
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_BLOCK, (hg_type)p->type, HG_OP_MOV,
-                                           (int32_t[]){p->result, p->factors, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
+                                           (int32_t[]){p->result, (int32_t)t->rows, (int32_t)t->lane_columns, LANES_X, LANES_Y,
                                                        (int32_t)t->depth, t->steps < MOST_DEPTH ? 2 : (int32_t)t->depth, (int32_t)size,
                                                        p->a_column != 1, p->b_column != 1, p->has_bias},
                                            p->has_bias ? 4 : 3, 13);
@@ -198,9 +191,9 @@ static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const 
 static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
     uint64_t panel = t->columns;
     if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, t, &p, &panel);
-    plan_kernel_key key = plan_library_key(
-        LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
-        (int32_t[]){p.result, p.factors, (int32_t)t->rows, (int32_t)t->columns, p.has_bias, p.fn != HG_OP_MOV}, p.has_bias ? 4 : 3, 13);
+    plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
+                                           (int32_t[]){p.result, (int32_t)t->rows, (int32_t)t->columns, p.has_bias, p.fn != HG_OP_MOV},
+                                           p.has_bias ? 4 : 3, 13);
     plan_part parts[4 + PLAN_CHAIN_ARRAYS] = {p.a, p.b, p.c, p.bias};
     plan_fuse(x, &key, parts, PLAN_BEHIND);
     x->work = plan_times(plan_times(p.m, p.n), plan_times(p.k, p.batch));
@@ -243,7 +236,6 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                           .has_bias = bias,
                                           .type = call->type,
                                           .result = result,
-                                          .factors = result,
                                           .fn = call->fn,
                                           .alpha = plan_named(call, "alpha"),
                                           .beta = plan_named(call, "beta")});

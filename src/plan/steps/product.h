@@ -12,9 +12,9 @@ typedef struct plan_product {
     uint64_t a_batch, b_batch, c_batch;
     plan_part a, b, c, bias;
     bool has_bias;
-    uint8_t type, result, factors; /* hg_type of a and b, of c and bias, of alpha and beta */
-    uint16_t fn;                   /* a map of one argument; HG_OP_MOV: none */
-    uint64_t alpha, beta;          /* their bits */
+    uint8_t type, result; /* hg_type of a and b, of c and bias */
+    uint16_t fn;          /* a map of one argument; HG_OP_MOV: none */
+    uint64_t alpha, beta; /* their bits, in the type of the calculation (library_sum_type) */
 } plan_product;
 /* Each element is one chain of fma over k in order, from 0. Sizes may be 0. */
 void plan_expand_product(plan_expansion *x, plan_product p);

@@ -23,19 +23,12 @@ static uint64_t columns_of(const plan_call *call, uint32_t stride) {
     return number(call, stride == LDA ? K : stride == LDB && transposed(call) ? K : N);
 }
 
-static uint64_t row_of(const plan_call *call, uint32_t stride) {
-    uint64_t given = number(call, stride);
-    return given ? given : columns_of(call, stride);
-}
+static uint64_t row_of(const plan_call *call, uint32_t stride) { return plan_row_stride(call, stride, columns_of(call, stride)); }
 
 static void check(const plan_call *call, plan_problem *problem) {
     if (factor(call, C_SCALE) == 0 && !wants_sums(call))
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, C_SCALE, "0, another number expected");
-    for (uint32_t i = LDA; i <= LDC; i++)
-        if (row_of(call, i) < columns_of(call, i))
-            plan_refuse(call, problem, KIR_FAULT_DOMAIN, i,
-                        "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
-                        (unsigned long long)number(call, i), (unsigned long long)columns_of(call, i));
+    for (uint32_t i = LDA; i <= LDC; i++) plan_check_row(call, problem, i, columns_of(call, i));
 }
 
 static void matrix(plan_call *call, uint32_t operand, uint64_t rows, uint32_t stride) {
@@ -46,7 +39,6 @@ static void matrix(plan_call *call, uint32_t operand, uint64_t rows, uint32_t st
 
 static void ranges(plan_call *call) {
     if (wants_sums(call)) plan_array_of(call, C)->type = HG_TYPE_I32;
-    plan_array_of(call, B)->type = HG_TYPE_I8;
     matrix(call, A, number(call, M), LDA);
     matrix(call, B, number(call, transposed(call) ? N : K), LDB);
     matrix(call, C, number(call, M), LDC);

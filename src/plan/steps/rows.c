@@ -5,17 +5,12 @@
 /* ---- shapes ---- */
 
 plan_rows plan_named_rows(const plan_call *call) {
-    plan_rows rows = {.count = plan_named(call, "rows"), .n = plan_named(call, "n"), .stride = plan_named(call, "ld")};
-    if (rows.stride == 0) rows.stride = rows.n;
-    return rows;
+    uint64_t n = plan_named(call, "n");
+    return (plan_rows){.count = plan_named(call, "rows"), .n = n, .stride = plan_row_stride(call, plan_operand_named(call, "ld"), n)};
 }
 
 void plan_check_row_stride(const plan_call *call, plan_problem *problem) {
-    plan_rows rows = plan_named_rows(call);
-    if (rows.stride < rows.n)
-        plan_refuse(call, problem, KIR_FAULT_DOMAIN, plan_operand_named(call, "ld"),
-                    "%llu elements from one row to the next, at least %llu expected, or 0 for rows without a gap",
-                    (unsigned long long)rows.stride, (unsigned long long)rows.n);
+    plan_check_row(call, problem, plan_operand_named(call, "ld"), plan_named(call, "n"));
 }
 
 void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *rows) {

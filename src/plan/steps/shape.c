@@ -33,6 +33,22 @@ uint32_t plan_operand_named(const plan_call *call, const char *name) {
 
 uint64_t plan_named(const plan_call *call, const char *name) { return plan_number(call, plan_operand_named(call, name), 0); }
 
+uint64_t plan_named_or(const plan_call *call, const char *name, uint64_t missing) {
+    uint32_t operand = plan_operand_named(call, name);
+    return plan_is_given(call, operand) ? plan_number(call, operand, 0) : missing;
+}
+
+uint64_t plan_row_stride(const plan_call *call, uint32_t operand, uint64_t columns) {
+    return plan_is_given(call, operand) ? plan_number(call, operand, 0) : columns;
+}
+
+void plan_check_row(const plan_call *call, plan_problem *problem, uint32_t operand, uint64_t columns) {
+    uint64_t stride = plan_row_stride(call, operand, columns);
+    if (stride < columns)
+        plan_refuse(call, problem, KIR_FAULT_DOMAIN, operand, "%llu elements from one row to the next, at least %llu expected",
+                    (unsigned long long)stride, (unsigned long long)columns);
+}
+
 uint64_t plan_times(uint64_t x, uint64_t y) {
     uint64_t result;
     return hg_mul_u64(x, y, &result) ? result : UINT64_MAX;

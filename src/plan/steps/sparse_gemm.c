@@ -9,17 +9,11 @@ enum { C, VALUES, INDICES, PTR, B, M, N, K, LDB, LDC, NNZ };
 
 static uint64_t number(const plan_call *call, uint32_t operand) { return plan_number(call, operand, 0); }
 /* The elements from a row to the next one. */
-static uint64_t row_of(const plan_call *call, uint32_t operand) {
-    uint64_t given = number(call, operand);
-    return given ? given : number(call, N);
-}
+static uint64_t row_of(const plan_call *call, uint32_t operand) { return plan_row_stride(call, operand, number(call, N)); }
 
 static void check(const plan_call *call, plan_problem *problem) {
-    const uint32_t rows[] = {LDB, LDC};
-    for (uint32_t i = 0; i < 2; i++)
-        if (row_of(call, rows[i]) < number(call, N))
-            plan_refuse(call, problem, KIR_FAULT_DOMAIN, rows[i], "%llu, at least %llu (n) expected",
-                        (unsigned long long)number(call, rows[i]), (unsigned long long)number(call, N));
+    plan_check_row(call, problem, LDB, number(call, N));
+    plan_check_row(call, problem, LDC, number(call, N));
     if (number(call, M) == UINT64_MAX)
         plan_refuse(call, problem, KIR_FAULT_DOMAIN, M, "%llu, at most %llu expected", (unsigned long long)number(call, M),
                     (unsigned long long)UINT64_MAX - 1);
@@ -36,12 +30,11 @@ static void matrix(plan_call *call, uint32_t operand, uint64_t rows, uint64_t ro
 /* How many entries a has is the last number of a_ptr, which nobody knows here: without nnz, values and indices are all that lies in their
  * memory. */
 static void ranges(plan_call *call) {
-    uint64_t nnz = number(call, NNZ), rows = number(call, M) + 1;
+    uint64_t nnz = plan_named_or(call, "nnz", 0), rows = number(call, M) + 1;
     plan_array *values = plan_array_of(call, VALUES), *indices = plan_array_of(call, INDICES), *ptr = plan_array_of(call, PTR);
-    indices->type = ptr->type = HG_TYPE_U32;
     plan_array_shape(values, 1, &nnz);
     plan_array_shape(indices, 1, &nnz);
-    values->open = indices->open = nnz == 0;
+    values->open = indices->open = !plan_is_given(call, NNZ);
     plan_array_shape(ptr, 1, &rows);
     matrix(call, B, number(call, K), row_of(call, LDB));
     matrix(call, C, number(call, M), row_of(call, LDC));
@@ -50,7 +43,8 @@ static void ranges(plan_call *call) {
 /* ---- the check: a block a few rows, its lanes the entries of a row ---- */
 
 enum { AT_VALUES, AT_INDICES, AT_PTR, AT_BAD, CHECKED };    /* arrays */
-enum { ROWS, COLUMNS, STEP, GIVEN, ELEMENT, CHECK_VALUES }; /* values; GIVEN: nnz, ELEMENT: bytes of a value */
+enum { ROWS, COLUMNS, STEP, GIVEN, ELEMENT, CHECK_VALUES }; /* values; GIVEN: nnz, or ALL, ELEMENT: bytes of a value */
+#define ALL UINT64_MAX                                      /* what the arrays' memory has, which is less */
 enum { CHECK_LANES = 32 };
 
 typedef struct checker {
@@ -135,7 +129,7 @@ static kir_value *limit_of(checker *c) {
     kir_builder *b = &c->w.b;
     kir_value *values = kir_binary(b, KIR_UDIV, expand_size(&c->w, AT_VALUES), expand_value(&c->w, ELEMENT));
     kir_value *indices = by(b, KIR_UDIV, expand_size(&c->w, AT_INDICES), 4), *given = expand_value(&c->w, GIVEN);
-    kir_value *open = is_zero(b, given), *room = smaller(b, values, indices);
+    kir_value *all = u64(b, ALL), *open = kir_binary(b, KIR_CMP_EQ, given, all), *room = smaller(b, values, indices);
     return kir_select(b, open, room, given);
 }
 
@@ -168,8 +162,8 @@ enum { LANES = 32, TILES = 4, SOME = 32 };
 
 /* How many entries a has; where nobody says it, some of each row. */
 static uint64_t entries_of(const plan_call *call) {
-    uint64_t given = number(call, NNZ), k = number(call, K);
-    return given ? given : plan_times(number(call, M), k < SOME ? k : SOME);
+    uint64_t k = number(call, K);
+    return plan_is_given(call, NNZ) ? number(call, NNZ) : plan_times(number(call, M), k < SOME ? k : SOME);
 }
 
 /* Rows that a block has: blocks enough for many threads, and none of a few operations only. */
@@ -199,7 +193,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
     plan_expand_write(x, bad, &zero);
     plan_expand_launch(x, &key, ((m - 1) / step + 1) * CHECK_LANES, CHECK_LANES, 0,
                        (plan_part[]){plan_part_of(call, VALUES), plan_part_of(call, INDICES), plan_part_of(call, PTR), bad},
-                       (uint64_t[]){m, number(call, K), step, number(call, NNZ), hg_type_size_bytes((hg_type)call->type)});
+                       (uint64_t[]){m, number(call, K), step, plan_named_or(call, "nnz", ALL), hg_type_size_bytes((hg_type)call->type)});
     if (whole) product(call, x, bad, 0, whole, TILES);
     if (n > whole) product(call, x, bad, whole, n - whole, 1);
 }

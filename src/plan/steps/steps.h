@@ -133,7 +133,7 @@ typedef struct plan_cost {
 struct plan_collective {
     /* Shapes that do not fit: plan_refuse. NULL: all do. Asked first. */
     void (*check)(const plan_call *call, plan_problem *problem);
-    /* Rank, extents and strides of all arrays (and type, where it is another than the call's), from the operands. From these come all checks
+    /* Rank, extents and strides of all arrays (and type, where the row does not tell it), from the operands. From these come all checks
      * of bounds, what is copied aside, and what a driver sees. */
     void (*ranges)(plan_call *call);
     void (*expand)(const plan_call *call, plan_expansion *x);

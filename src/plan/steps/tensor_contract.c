@@ -132,7 +132,8 @@ static uint64_t stride_of(const axes *x) { return x->count ? x->stride[0] : 1; }
 /* ---- the expansion ---- */
 
 enum { LANES = 32, PIECE = 256, STEPS = 64, LEAST_ROWS = 8 }; /* LEAST_ROWS: of a matrix, so that its product is no slower than a copy */
-enum { ONE = 0x3F800000 };                                    /* bits of 1.0 as f32 */
+enum { ONE = 0x3F800000 };                                    /* bits of 1.0 as f32, */
+#define ONE_F64 UINT64_C(0x3FF0000000000000)                  /* and as f64 */
 enum { PERMUTE_OUTER = 7, PERMUTE_VALUES = 2 + 2 * (PERMUTE_OUTER - 1) + 1 };
 
 /* The array with its axes in that order, in scratch memory. */
@@ -190,8 +191,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
                       .k = a.columns,
                       .type = call->type,
                       .result = call->type,
-                      .factors = HG_TYPE_F32,
-                      .alpha = ONE,
+                      .alpha = call->type == HG_TYPE_F64 ? ONE_F64 : ONE,
                       .fn = HG_OP_MOV,
                       .a = plan_part_of(call, A),
                       .b = plan_part_of(call, B),

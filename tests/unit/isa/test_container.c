@@ -267,7 +267,8 @@ static void test_refusals(void) {
     /* entry, count; then opcode u16, type, register, place, bits, handle register, index, scale u16 */
     uint8_t *f = encode(HEAD "    ldg.u32 r1, [r2 + r3*4]\n", &n);
     refused("minor 0", f, n, 0, 10, "\0", 1, "B06");
-    refused("minor 2", f, n, 0, 10, "\2", 1, "B02");
+    refused("minor 2", f, n, 0, 10, "\2", 1, "B06");
+    refused("minor 3", f, n, 0, 10, "\3", 1, "B02");
     refused("scale without an index", f, n, HG_SECTION_CODE, 8 + 5, "\2", 1, "B06");
     refused("a third bit", f, n, HG_SECTION_CODE, 8 + 5, "\7", 1, "B06");
     refused("scale 1", f, n, HG_SECTION_CODE, 8 + 8, "\1\0", 2, "B06");

@@ -90,6 +90,10 @@ static void test_text(void) {
     becomes(HEAD "    extra.mixed.f16 scale=2, eps=0, n=3, y=r1\n", HEAD "    extra.mixed.f16 y=r1, eps=0.0, scale=2.0, n=3\n");
     becomes(HEAD "    extra.result.i4096 r5, r1, n=3\n    extra.result.i32 r5, [buf1 + 0], step=2, n=r5\n",
             HEAD "    extra.result.i4096 r5, r1, n=3\n    extra.result.i32 r5, [buf1 + 0], n=r5, step=2\n");
+    becomes(HEAD "    extra.missing.f16 n=3, y=r1\n    extra.missing.f64 strides=(), alpha=1, n=3, y=r1, last=false\n",
+            HEAD "    extra.missing.f16 y=r1, n=3\n    extra.missing.f64 y=r1, n=3\n");
+    becomes(HEAD "    extra.missing.f16 n=3, y=r1, ld=0, scale=0, strides=(0, 0), alpha=1e-12\n",
+            HEAD "    extra.missing.f16 y=r1, n=3, alpha=1e-12, ld=0, scale=0.0, strides=(0, 0)\n");
     becomes(HEAD "    extra.none\n    extra.none y=r1\n    extra.none y=r1, x=[class1]\n",
             HEAD "    extra.none\n    extra.none y=r1\n    extra.none x=[class1 + 0], y=r1\n");
 }
@@ -113,19 +117,20 @@ static void test_in_memory(void) {
     CHECK(hg_tuple_inside(p, &pairs[0])[0].value == 2 && hg_tuple_inside(p, &pairs[2])[0].reg == 4);
     CHECK(o[23].value == 1 && o[25].value == 0 && o[26].value == 1 && o[27].value == HG_OPNAME_RELU);
     CHECK(memcmp(hg_literal(p, &o[24]), "\0\0\0\0", 4) == 0);
-    CHECK(o[28].item_count == 2 && hg_tuple(p, &o[28])[1].value == 1 && o[29].item_count == 0 && hg_operand_is_no_array(&o[30]));
+    CHECK(o[28].item_count == 2 && hg_tuple(p, &o[28])[1].value == 1 && o[29].item_count == 0 && hg_operand_is_missing(&o[30]));
     hg_program_release(p);
 }
 
-/* Every default of every row is a value of its kind, in every type. */
+/* Every value of what is left out, in every row, is a value of its kind, in every type. */
 static void test_defaults(void) {
     for (int op = 0; op < HG_OP_COUNT; op++)
         for (uint32_t i = 0; i < hg_op_get((hg_op)op)->operand_count; i++) {
             const hg_operand_info *info = &hg_op_get((hg_op)op)->operands[i];
-            if (!hg_operand_has_default(info)) continue;
-            CHECK_MESSAGE(info->otherwise != NULL || info->kind == HG_K_ARRAY, "%s: %s has no default", hg_op_get((hg_op)op)->text,
+            if (!hg_operand_can_be_left_out(info)) continue;
+            CHECK_MESSAGE(info->otherwise != NULL, "%s: %s does not say what it is where it is left out", hg_op_get((hg_op)op)->text,
                           info->name);
-            for (int t = 0; info->kind == HG_K_LITERAL && t < HG_TYPE_COUNT; t++) {
+            CHECK(info->kind != HG_K_ARRAY || info->optional == HG_OR_NONE);
+            for (int t = 0; info->optional == HG_OR_VALUE && info->kind == HG_K_LITERAL && t < HG_TYPE_COUNT; t++) {
                 hg_inst in = {.type = (uint8_t)t};
                 uint8_t bytes[HG_MAX_LITERAL_BYTES];
                 char message[160];
@@ -437,13 +442,12 @@ static uint64_t random_below(uint64_t n) { /* xorshift64 (Marsaglia 2003) */
     return (random_state >> 11) % n;
 }
 
-static void put_tuple(hg_text *out, bool nested) {
-    uint64_t count = random_below(4);
+static void put_tuple(hg_text *out, bool nested, uint64_t count) {
     hg_text_addf(out, "(");
     for (uint64_t i = 0; i < count; i++) {
         if (i) hg_text_addf(out, ", ");
         if (nested)
-            put_tuple(out, false);
+            put_tuple(out, false, random_below(4));
         else
             hg_text_addf(out, random_below(2) ? "r%u" : "%u", (unsigned)random_below(3));
     }
@@ -470,14 +474,15 @@ static void put_value(hg_text *out, const hg_operand_info *o, hg_type type) {
         while (!hg_opname_fits(name, (hg_type_rule)o->rule) || !hg_opname_allows_type(name, type));
         hg_text_addf(out, "%s", hg_opname_name(name));
         break;
-    default: put_tuple(out, o->kind == HG_K_TUPLES);
+    default: put_tuple(out, o->kind == HG_K_TUPLES, o->items ? o->items * random_below(2) : random_below(4));
     }
 }
 
 static bool is_default(const hg_operand_info *o, hg_type type, const char *value) {
     hg_text text = {0};
     hg_inst in = {.type = (uint8_t)type};
-    if (!o->optional || !o->otherwise) return false;
+    if (o->optional == HG_OR_NONE) return o->kind == HG_K_TUPLE && strcmp(value, "()") == 0;
+    if (!o->optional) return false;
     if (o->kind == HG_K_LITERAL) {
         uint8_t literal[512];
         char message[160];
@@ -535,7 +540,7 @@ static void put_instruction(hg_op op, hg_text *written, hg_text *canonical) {
 }
 
 static void test_random_programs(void) {
-    static const hg_op ops[] = {HG_OP_EXTRA_WIDE, HG_OP_EXTRA_MIXED, HG_OP_EXTRA_RESULT, HG_OP_EXTRA_NONE};
+    static const hg_op ops[] = {HG_OP_EXTRA_WIDE, HG_OP_EXTRA_MIXED, HG_OP_EXTRA_RESULT, HG_OP_EXTRA_NONE, HG_OP_EXTRA_MISSING};
     for (int round = 0; round < 60; round++) {
         hg_text written = {0}, canonical = {0};
         hg_text_addf(&written, HEAD);
