@@ -164,7 +164,8 @@ int main(void) {
     write_names("IDNAME", HG_ID_COUNT, idname_at);
     write_names("OP", HG_OPNAME_COUNT, opname_at);
     write_float_operations();
-    printf("\n`lt le gt ge` order numbers as their type does: integers with a sign, unsigned integers without, floats (with a NaN only `ne` holds). `ltu leu gtu geu`\n"
+    printf("\n`lt le gt ge` order numbers as their type does: integers with a sign, unsigned integers without, floats (with a NaN only "
+           "`ne` holds). `ltu leu gtu geu`\n"
            "order integers of any type as unsigned numbers of the same bits; floats have none of them (N06).\n");
     for (int group = 0; group < GROUP_COUNT; group++) {
         bool any = false;

@@ -155,8 +155,8 @@
 
 /* Attention. */
 #define ATTENTION_FIRST OUTPUT("output"), INPUT("query"), INPUT("key"), INPUT("value"), SIZE("batch"), SIZE("heads"), SIZE("seq_len"), SIZE("head_dim")
-#define ATTENTION_END SIZE_OR_NONE("kv_heads", "heads"), SIZE_OR_NONE("kv_len", "seq_len"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask", "no mask"), TUPLE_OR_NONE("mask_strides", 2, "the same mask for all"), \
-                      FACTOR_F64_OR_NONE("scale", "1 / sqrt(head_dim)")
+#define ATTENTION_END SIZE_OR_NONE("kv_heads", "heads"), SIZE_OR_NONE("kv_len", "seq_len"), FLAG_OR("causal", "false"), INPUT_OR_NONE("mask", "no mask"), \
+                      TUPLE_OR_NONE("mask_strides", 2, "the same mask for all"), FACTOR_F64_OR_NONE("scale", "1 / sqrt(head_dim)")
 #define SIG_ATTENTION {ATTENTION_FIRST, ATTENTION_END}
 #define SIG_FLASH_ATTENTION {ATTENTION_FIRST, SIZE("block_size"), ATTENTION_END}
 

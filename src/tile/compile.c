@@ -727,6 +727,7 @@ hg_status tile_compile(const kir_module *module, const tile_options *options, ti
     tile_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     k->options = *options;
+    k->library = module->unchecked;
     k->handlers = tile_handlers_of(options->level);
     k->block_mode = module->uses_barrier || module->uses_shared;
     tile_layout layout = {.module = (kir_module *)(uintptr_t)module, .kernel = k}; /* only scratch, ids and counts of uses are written */

@@ -130,6 +130,20 @@ static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint
     kir_fault_text_align(fault->message, sizeof fault->message, offset);
 }
 
+static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size, uint32_t lane) {
+    uint64_t value = 0;
+    memcpy(&value, f->slot[slot] + (form == TILE_VECTOR ? (size_t)lane * size : 0), size);
+    return value;
+}
+
+/* A store of a library program that writes what is there. Its groups of lanes overlap at the end of an array, so that all of them are whole: several lanes
+ * then store the same element. For the race checker only the first of these stores is one. */
+static bool keeps_bytes(const tile_frame *f, const tile_access *a, uint32_t lane, const uint8_t *address) {
+    if (!f->kernel->library || a->op != KIR_STORE || a->space == KIR_SHARED || !address) return false;
+    uint64_t value = lane_operand(f, a->value_form, a->value, a->value_size, lane);
+    return memcmp(address, &value, a->bytes) == 0;
+}
+
 /* NULL after a fault. */
 static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane, bool *faulted) {
     uint64_t index = 0;
@@ -152,14 +166,9 @@ static uint8_t *lane_address(tile_frame *f, const tile_access *a, uint32_t lane,
     }
     *faulted = false;
     uint8_t *address = p.memory.base ? p.memory.base + (uint64_t)offset : NULL;
-    if (f->state->races) *faulted = tile_races_note(f, a, lane, &p.memory, p.pool, p.handle, (uint64_t)offset);
+    if (f->state->races && !keeps_bytes(f, a, lane, address))
+        *faulted = tile_races_note(f, a, lane, &p.memory, p.pool, p.handle, (uint64_t)offset);
     return address;
-}
-
-static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size, uint32_t lane) {
-    uint64_t value = 0;
-    memcpy(&value, f->slot[slot] + (form == TILE_VECTOR ? (size_t)lane * size : 0), size);
-    return value;
 }
 
 static void lane_effect(tile_frame *f, const tile_access *a, uint32_t lane, uint8_t *address) {

@@ -184,6 +184,7 @@ struct tile_kernel {
     uint32_t launch_cell_count, tile_cell_count;
     struct tile_combined *combined; /* slots that are only combined into */
     uint32_t combined_count;
+    bool library;       /* of a library program: a store that changes no byte of a buffer is no race (keeps_bytes) */
     const char **names; /* options.check_races: of the parameters that the module's slots come from, NULL where there is none */
     uint32_t name_count;
     _Atomic(struct tile_frame *) cache[TILE_FRAME_CACHE];

@@ -10,7 +10,7 @@ typedef struct plan_rows {
     uint64_t count, n, stride;
 } plan_rows;
 
-/* From operands rows, n and ld, 0: no gap. */
+/* From operands rows, n and ld; without ld there is no gap. */
 plan_rows plan_named_rows(const plan_call *call);
 void plan_check_row_stride(const plan_call *call, plan_problem *problem);
 void plan_shape_rows(const plan_call *call, const char *name, const plan_rows *rows);

@@ -345,7 +345,6 @@ static void test_operands(void) {
            {"V15", 11, 5, "elements of type f64 in 'x', an array of f32", "declare it f64, or as u8 when its bytes are meant"},
            {"V15", 13, 5, "elements of type f32 in 'k', an array of i32", "declare it f32, or as u8 when its bytes are meant"},
            {"V15", 14, 5, "elements of type f32 in 's', an array of f64", "declare it f32, or as u8 when its bytes are meant"},
-           {"V15", 15, 5, "elements of type i32 in 'x', an array of f32", "declare it i32, or as u8 when its bytes are meant"},
            {"V15", 16, 5, "elements of type i32 in 'words', an array of u64", "declare it i32, or as u8 when its bytes are meant"},
            {"V15", 17, 5, "elements of type f32 in 'w', an array of u2048", "declare it f32, or as u8 when its bytes are meant"});
     snprintf(text, sizeof text, "%s%s", TYPES,
