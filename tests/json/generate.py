@@ -625,14 +625,18 @@ class Generator:
             else:
                 start, stop, step = var(bound), lit(-rounds), lit(-rng.randint(1, 3))
         self.loops += 1
-        self.scopes.append([[name, kind, False] + ([limit] if limit is not None else [])])
+        # what the body assigns to the variable lasts for the round
+        self.scopes.append([[name, kind, False, limit] if limit is not None else [name, kind, rng.random() < 0.2]])
         body = self.block(rng.randint(1, 3), depth - 1)
         for bound in (stop, step):  # bounds are computed once: what the body does to their variables changes nothing
             if bound["type"] == "var" and rng.random() < 0.4:
                 body.insert(rng.randint(0, len(body)), assign(bound, self.number_expression(1, (kind,))[0]))
         self.scopes.pop()
         self.loops -= 1
-        self.finished.append((name, kind, self.loops))
+        if name not in {entry[0] for scope in self.scopes for entry in scope} and rng.random() < 0.3:
+            self.declare(name, kind)  # read behind the loop
+        else:
+            self.finished.append((name, kind, self.loops))
         return result + [{"type": "for", "var": name, "start": start, "stop": stop, "step": step, "body": body}]
 
     def do_while(self, depth):

@@ -281,6 +281,8 @@ bool jk_literal_fits(jk_kernel *k, uint32_t node, jk_type type);
 /* ---- lifetime.c ---- */
 /* Finds for each local the last node that needs it. */
 void jk_find_lifetimes(jk_kernel *k);
+/* Whether something behind a for loop may read its variable before that gets another value. Requires: lifetimes. */
+bool jk_needed_behind(const jk_kernel *k, uint32_t loop);
 
 /* ---- lower.c, lower_internal.h: nodes to instructions ---- */
 hg_status jk_lower(jk_kernel *k, hg_program **program);

@@ -86,3 +86,42 @@ void jk_find_lifetimes(jk_kernel *k) {
     hg_free(l.first);
     hg_free(statement);
 }
+
+/* ---- whether a variable is read before it gets another value ---- */
+
+typedef enum fate { FATE_READ, FATE_SET, FATE_OPEN /* neither, up to the end of the part that was looked at */ } fate;
+
+enum { MOST_NODES = 4096 /* looked at for one loop; behind that the variable counts as read */ };
+
+static bool opens(const jk_node *n) { return n->kind == JK_IF || n->kind == JK_FOR || n->kind == JK_WHILE; }
+static bool closes(const jk_node *n) { return n->kind == JK_END_IF || n->kind == JK_END_FOR || n->kind == JK_END_WHILE; }
+
+/* What the nodes from *at to `end` do with the name, in order: what stands under a condition or in a loop may not happen, so only its reads
+ * count. Stops behind the end of a statement that holds *at, with *at there. */
+static fate look_on(const jk_kernel *k, uint32_t name, uint32_t *at, uint32_t end, uint32_t *left) {
+    uint32_t depth = 0;
+    for (; *at < end; ++*at) {
+        const jk_node *n = &k->nodes.data[*at];
+        if ((*left)-- == 0 || (n->kind == JK_READ && n->a == name)) return FATE_READ;
+        if ((n->kind == JK_SET || n->kind == JK_FOR) && n->a == name && depth == 0) return FATE_SET;
+        if (n->kind == JK_ELSE && depth == 0) *at = n->b - 1; /* the other side does not come behind this one */
+        if (closes(n) && depth-- == 0) return FATE_OPEN;
+        if (opens(n)) depth++;
+    }
+    return FATE_OPEN;
+}
+
+bool jk_needed_behind(const jk_kernel *k, uint32_t loop) {
+    const jk_node *nodes = k->nodes.data;
+    uint32_t name = nodes[loop].a, at = nodes[loop].end + 1, end = (uint32_t)k->nodes.count, left = MOST_NODES;
+    if (k->names[name].kind != JK_LOCAL) return true;
+    if (k->names[name].last <= nodes[loop].end) return false;
+    for (;; at++) {
+        fate f = look_on(k, name, &at, end, &left);
+        if (f != FATE_OPEN || at >= end) return f == FATE_READ;
+        if (nodes[at].kind == JK_END_IF) continue;
+        uint32_t again = nodes[at].a + 1; /* the next round of a loop around it, up to this one */
+        f = look_on(k, name, &again, loop, &left);
+        if (f == FATE_READ) return true;
+    }
+}

@@ -233,8 +233,7 @@ static jk_value count_rounds(lowering *l, const jk_node *n, const jk_loop *loop)
  * loop's own, and keeps what the last one left. */
 static bool is_kept(lowering *l, uint32_t node) {
     const jk_node *n = node_of(l, node);
-    const jk_name *name = &l->code.kernel->names[n->a];
-    if (name->kind != JK_LOCAL || name->last > n->end) return true;
+    if (jk_needed_behind(l->code.kernel, node)) return true;
     for (uint32_t i = node + 1; i < n->end; i++) {
         const jk_node *inner = node_of(l, i);
         if ((inner->kind == JK_SET || inner->kind == JK_FOR) && inner->a == n->a) return true;
@@ -243,9 +242,9 @@ static bool is_kept(lowering *l, uint32_t node) {
 }
 
 /* A step of 1 or -1 never passes the end: variable and bound are compared. Of others the rounds are counted, so that no value wraps. */
-static bool is_simple(lowering *l, uint32_t node) {
-    const jk_node *n = node_of(l, node), *step = node_of(l, (uint32_t)n->bits);
-    return step->kind == JK_LITERAL && size_of_step(step, n) == 1 && !is_kept(l, node);
+static bool is_simple(lowering *l, const jk_node *n) {
+    const jk_node *step = node_of(l, (uint32_t)n->bits);
+    return step->kind == JK_LITERAL && size_of_step(step, n) == 1;
 }
 
 /* Goes on with the loop: jumps to its top. */
@@ -279,8 +278,9 @@ static void begin_for(lowering *l, uint32_t node) {
     loop.step = keep_bound(l, (uint32_t)n->bits);
     set_name(l, n->a, n->b);
     uint8_t var = c->kernel->names[n->a].reg;
-    if (!is_simple(l, node)) loop.left = count_rounds(l, n, &loop);
-    if (is_kept(l, node)) {
+    bool kept = is_kept(l, node);
+    if (kept || !is_simple(l, n)) loop.left = count_rounds(l, n, &loop);
+    if (kept) {
         loop.own = (jk_value){.kind = JK_V_REG, .type = (uint8_t)type, .reg = jk_take_register(c), .owned = true, .name = JK_NONE};
         jk_emit(c, HG_OP_MOV, type, loop.own.reg, var, 0);
     }
