@@ -47,7 +47,7 @@ target_compile_definitions(hologram_jit PRIVATE HG_LLVM_VERSION="${llvm_version}
 target_link_libraries(hologram_jit PRIVATE hg_flags hologram_static ${llvm_archives} Threads::Threads)
 target_link_options(hologram_jit PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/jit.map -Wl,--exclude-libs,ALL -Wl,--gc-sections
                     -Wl,--as-needed -Wl,-z,defs -static-libstdc++ -static-libgcc)
-foreach(name malloc calloc realloc free aligned_alloc posix_memalign strdup abort exit) # src/jit/heap.c
+foreach(name malloc calloc realloc free aligned_alloc posix_memalign strdup abort exit __cxa_atexit) # src/jit/heap.c
   target_link_options(hologram_jit PRIVATE -Wl,--wrap=${name})
 endforeach()
 target_link_libraries(hologram_jit PRIVATE m ${CMAKE_DL_LIBS})

@@ -41,6 +41,26 @@ HG_API void *hg_backend_native(hg_backend *backend);
  */
 HG_API hg_status hg_backend_write_profile(hg_backend *backend, const char *path) HG_NODISCARD;
 
+/** What became of a kernel's native code. Valid during the call. */
+typedef struct hg_code_report {
+    size_t size;        /**< sizeof(hg_code_report) of the library: fields behind it are not there */
+    const char *kernel; /**< its name: the program's or the whole-array instruction's */
+    bool native;        /**< it has native code from now on; else it stays on the interpreter, with the same bits */
+    const char
+        *reason; /**< why it stays: no compiler, what the compiler refuses, too much work for it, compile_timeout_ms, …; "" where native */
+    uint64_t took_ns; /**< from the beginning to this call */
+} hg_code_report;
+typedef void hg_code_listener(void *user, const hg_code_report *report);
+/**
+ * Has `call` called once for each kernel whose native code was made, or was given up: with hg_config.jit "auto" on the thread that compiles in the
+ * background, with "on" on the thread that makes the executable; for several kernels at the same time perhaps. It must not
+ * destroy the backend or wait for its launches. Kernels that are never asked to be native (not hot, or jit "off"), and all of other backends, are
+ * not told of. No call begins after hg_backend_destroy.
+ *
+ * @param call  NULL: nobody. Set it before the backend's first program: what is under way then may still call the one before
+ */
+HG_API hg_status hg_backend_listen(hg_backend *backend, hg_code_listener *call, void *user) HG_NODISCARD;
+
 /** Runs a program with the default launch values of its own (.lanes, .block) or of launch, without parameters. launch may be NULL. */
 HG_API hg_status hg_backend_execute_program(hg_backend *backend, const hg_program *program, const hg_launch *launch) HG_NODISCARD;
 /**

@@ -9,7 +9,8 @@ struct hg_background {
     hg_cond changed;
     hg_fork_lock forks;
     hg_thread thread;
-    bool started, closing;
+    bool started;
+    int closing; /* atomic: read without the lock too */
     hg_background_job *first, **last, *running;
 };
 
@@ -26,7 +27,7 @@ static void *work(void *user) {
     hg_background *b = user;
     uint32_t level;
     hg_mutex_lock(&b->lock);
-    while (!b->closing) {
+    while (!hg_atomic_load(&b->closing, HG_ACQUIRE)) {
         if (!b->first) {
             hg_cond_wait(&b->changed, &b->lock);
             continue;
@@ -65,7 +66,7 @@ void hg_background_close(hg_background *b) {
     uint32_t level;
     if (!b) return;
     hg_mutex_lock(&b->lock);
-    b->closing = true;
+    hg_atomic_store(&b->closing, 1, HG_RELEASE);
     hg_cond_broadcast(&b->changed);
     while (b->first) {
         hg_background_job *job = take(b, &level);
@@ -82,10 +83,12 @@ void hg_background_close(hg_background *b) {
     hg_free(b);
 }
 
+const int *hg_background_closing(const hg_background *b) { return &b->closing; }
+
 bool hg_background_add(hg_background *b, hg_background_job *job, uint32_t level) {
     hg_mutex_lock(&b->lock);
-    if (!b->started && !b->closing) b->started = hg_thread_start(&b->thread, work, b);
-    bool added = b->started && !b->closing && !job->waits && !job->lost;
+    if (!b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE)) b->started = hg_thread_start(&b->thread, work, b);
+    bool added = b->started && !hg_atomic_load(&b->closing, HG_ACQUIRE) && !job->waits && !job->lost;
     if (job->level < level) job->level = level;
     if (added) {
         job->next = NULL;

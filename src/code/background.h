@@ -18,8 +18,10 @@ typedef struct hg_background_job {
 } hg_background_job;
 
 hg_status hg_background_create(hg_background **background) HG_NODISCARD;
-/* Jobs that wait are dropped, the one that is being done is waited for. NULL is fine. */
+/* Jobs that wait are dropped; the one that is being done is waited for, and should look at hg_background_closing while it takes long. NULL is fine. */
 void hg_background_close(hg_background *background);
+/* Not zero from when it is being closed on: atomic. */
+const int *hg_background_closing(const hg_background *background);
 
 /* All below: from any thread, under no lock of a higher rank; they return at once.
  * True: `run` or `drop` will be called. False: it waits already (for `level` at least, now), or this system has no thread for it. */

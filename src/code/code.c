@@ -41,6 +41,8 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->background = options->background;
     s->references = 1;
     s->profile = options->profile;
+    s->improve_limit_ms = options->improve_limit_ms;
+    s->ear = options->ear;
     s->verify = options->verify;
     s->high = high;
     snprintf(s->name, sizeof s->name, "%s", high->name);

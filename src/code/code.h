@@ -6,11 +6,13 @@
 #define HG_CODE_CODE_H
 
 #include "base/fork.h"
+#include "base/patience.h"
 #include "base/thread.h"
 #include "code/background.h"
 #include "code/compiler.h"
 #include "driver/driver.h"
 #include "profile/profile.h"
+#include <hologram/backend.h>
 
 /* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
 typedef struct hg_code_key {
@@ -76,7 +78,9 @@ typedef struct hg_code_set {
     hg_code *first; /* the last used first */
     uint32_t count;
     hg_profile *profile; /* NULL: off */
-    bool verify;         /* kernel IR after each pass */
+    uint64_t improve_limit_ms;
+    const struct hg_code_ear *ear; /* NULL: none */
+    bool verify;                   /* kernel IR after each pass */
     /* what launches in device form want to know of the kernel */
     bool wants_blocks, needs_blocks;
     bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
@@ -91,6 +95,12 @@ typedef struct hg_code_set {
     uint64_t lane_ps; /* measured: picoseconds a lane; 0: unknown. Atomic */
 } hg_code_set;
 
+/* Who is told what became of native code of kernels. */
+typedef struct hg_code_ear {
+    hg_code_listener *call; /* atomic; NULL: nobody */
+    void *user;             /* set before */
+} hg_code_ear;
+
 typedef struct hg_code_options {
     const hg_driver *driver;
     hg_device *device;
@@ -99,7 +109,9 @@ typedef struct hg_code_options {
     hg_background *background; /* may be NULL */
     hg_profile *profile;
     bool verify;
-    uint64_t deadline_ns; /* of what hg_code_set_create lowers; 0: none */
+    uint64_t deadline_ns;      /* of what hg_code_set_create lowers; 0: none */
+    uint64_t improve_limit_ms; /* of better code; 0: none */
+    const hg_code_ear *ear;    /* may be NULL */
 } hg_code_options;
 
 /* Takes `high` over on success; it is simplified and gets slots. Lowers it for the first tier (tiers[0].low) and compiles nothing. */

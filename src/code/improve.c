@@ -8,24 +8,28 @@
 enum { LOOK = 1, COMPILE = 2 };
 
 /* Its high form, lowered for better code. */
-static hg_status lower(hg_code_set *set, kir_module **low) {
-    const kir_compilation c = {.max_slots = set->caps->max_slots, .caps = &set->caps->better, .verify = set->verify};
+static hg_status lower(hg_code_set *set, const hg_patience *patience, kir_module **low) {
+    const kir_compilation c = {.max_slots = set->caps->max_slots, .caps = &set->caps->better, .patience = patience, .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LOW, set->high, low));
     if ((*low)->inputs.count == set->input_count && (*low)->slots.count == set->slot_count) return HG_OK;
     kir_module_destroy(*low);
     return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has other inputs or slots in this form", set->name);
 }
 
-/* False: it would have to be compiled. */
-static bool improve(hg_code_set *set, bool compile) {
-    kir_module *low = NULL;
-    uint64_t start = hg_profile_start(set->profile);
-    hg_status status = lower(set, &low);
-    if (status == HG_OK) {
-        status = set->driver->kernel_improve(set->device, hg_code_only(set, 0), low, compile);
-        kir_module_destroy(low);
-    }
-    if (status == HG_ERROR_WOULD_BLOCK && !compile) return false;
+static hg_patience patience_of(const hg_code_set *set) {
+    uint64_t limit_ns, now = hg_clock_ns();
+    if (!hg_mul_u64(set->improve_limit_ms, 1000000, &limit_ns) || limit_ns > UINT64_MAX - now) limit_ns = 0;
+    return (hg_patience){.deadline_ns = limit_ns ? now + limit_ns : 0,
+                         .stop = set->background ? hg_background_closing(set->background) : NULL};
+}
+
+/* To the profile, and to who listens. */
+static void report(const hg_code_set *set, hg_status status, uint64_t start, uint64_t start_ns) {
+    hg_code_report told = {.size = sizeof told,
+                           .kernel = set->name,
+                           .native = status == HG_OK,
+                           .reason = status == HG_OK ? "" : hg_error_record()->message,
+                           .took_ns = hg_clock_ns() - start_ns};
     if (status == HG_OK) {
         hg_code_record(set, "native code", start);
     } else if (start) { /* once a kernel, which is not asked for again; once for all of them where nothing compiles */
@@ -37,6 +41,19 @@ static bool improve(hg_code_set *set, bool compile) {
                                                         .start_ns = start,
                                                         .once = status == HG_ERROR_BACKEND_UNAVAILABLE});
     }
+    hg_code_listener *call = set->ear ? hg_atomic_load(&set->ear->call, HG_ACQUIRE) : NULL;
+    if (call) call(set->ear->user, &told);
+}
+
+/* False: it would have to be compiled. */
+static bool improve(hg_code_set *set, bool compile) {
+    kir_module *low = NULL;
+    const hg_patience patience = patience_of(set);
+    uint64_t start = hg_profile_start(set->profile), start_ns = hg_clock_ns();
+    hg_status status = lower(set, &patience, &low);
+    if (status == HG_OK) status = set->driver->kernel_improve(set->device, hg_code_only(set, 0), low, compile ? &patience : NULL);
+    if (status == HG_ERROR_WOULD_BLOCK && !compile) return false;
+    if (!hg_patience_stopped(&patience)) report(set, status, start, start_ns);
     kir_module_destroy(set->high);
     set->high = NULL;
     hg_atomic_store(&set->better, status == HG_OK ? HG_BETTER_MADE : HG_BETTER_NEVER, HG_RELEASE);

@@ -11,6 +11,7 @@
 #ifndef HG_DRIVER_DRIVER_H
 #define HG_DRIVER_DRIVER_H
 
+#include "base/patience.h"
 #include "base/budget.h"
 #include "base/limit.h"
 #include "kir/device/device.h"
@@ -272,10 +273,11 @@ typedef struct hg_driver {
     /* Optional, both or none; where caps.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
      * when it is worth a look whether there is better code already (hot false), and when it is worth compiling. It returns at once. False: this
      * kernel stays as it is.
-     * kernel_improve: gives the kernel that code while launches of it run; one call at a time for a kernel, from any thread. HG_ERROR_WOULD_BLOCK:
-     * a compiler would have to make it, and `compile` is false. What else fails says why the kernel stays as it is. */
+     * kernel_improve: gives the kernel that code while launches of it run, and takes the module over; one call at a time for a kernel, from any thread.
+     * patience: how long a compiler may take; then it is left alone, and the kernel stays as it is. NULL: none is asked; HG_ERROR_WOULD_BLOCK where one
+     * would have to make the code. What else fails says why the kernel stays as it is. */
     bool (*kernel_watch)(hg_driver_kernel *kernel, void (*ask)(void *user, bool hot), void *user);
-    hg_status (*kernel_improve)(hg_device *device, hg_driver_kernel *kernel, const kir_module *module, bool compile);
+    hg_status (*kernel_improve)(hg_device *device, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience);
     /* Optional: what makes better code, or why nothing does and what to install. Opens it. */
     bool (*improves_by)(char text[256]);
     /* Optional, both or none, of drivers whose compiler may run only when a dispatch does: whether it would for one like this, which is

@@ -168,9 +168,18 @@ void jit_return_in_turns(jit_printer *p) {
 
 /* ---- block ---- */
 
+/* Whether a lane faulted, once more: only so that two ways lead to the place behind a barrier. For each loop LLVM goes back through all loops that can only
+ * be reached one way, which takes the square of their number (ScalarEvolution::LoopGuards). */
+static LLVMValueRef asked_again(jit_printer *p) {
+    LLVMValueRef again = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
+    LLVMSetVolatile(again, true);
+    return LLVMBuildICmp(p->b, LLVMIntNE, again, LLVMConstNull(p->t.i8), "");
+}
+
 void jit_barrier(jit_printer *p, const vec_value *v) {
     LLVMValueRef faulted = LLVMBuildLoad2(p->b, p->t.i8, jit_field(p, p->launch, offsetof(hgv_launch, faulted)), "");
     jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, faulted, LLVMConstNull(p->t.i8), ""), true);
+    jit_if_then(p, asked_again(p));
     LLVMBuildBr(p->b, p->end);
     p->dead = true;
     jit_end_if(p);

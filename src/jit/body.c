@@ -215,7 +215,7 @@ static void call(jit_printer *p, const vec_value *v) {
     args[count++] = p->launch;
     if (p->own_in_memory) args[count++] = p->own;
     if (f->masked) {
-        ended = jit_stack(p, p->t.i64, 1);
+        ended = jit_words_of(p, JIT_WORD_ENDED);
         args[count++] = p->shared;
         args[count++] = p->first;
         args[count++] = LLVMBuildAnd(p->b, jit_bits(p, v->mask), jit_run(p), "");
@@ -420,6 +420,9 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     if (!p->values || !p->splats || !p->checked || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->wholes ||
         !p->kept_field || !p->bases || !p->sizes)
         return false;
+    memset(p->spills, 0, sizeof p->spills);
+    memset(p->words, 0, sizeof p->words);
+    p->limit_count = 0;
     p->dead = false;
     p->entry = jit_block(p, "entry");
     LLVMPositionBuilderAtEnd(p->b, p->entry);

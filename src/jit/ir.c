@@ -2,6 +2,7 @@
  * Must not know: operations, control flow. */
 #include "jit/jit_internal.h"
 
+#include <hologram/vector.h>
 #include <string.h>
 
 enum { PRESERVE_ALL = 15 /* LLVM's calling convention preserve_allcc */ };
@@ -228,6 +229,13 @@ LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count) {
     LLVMSetAlignment(made, is_vector(LLVMConstNull(type)) ? p->bytes : 16);
     LLVMPositionBuilderAtEnd(p->b, here);
     return made;
+}
+
+LLVMValueRef jit_words_of(jit_printer *p, jit_words which) {
+    static const uint8_t counts[JIT_WORDS] = {
+        [JIT_WORD_GONE] = 1, [JIT_WORD_ENDED] = 1, [JIT_WORDS_OF_FAULT] = 2, [JIT_WORDS_OF_MEMORY] = sizeof(hgv_memory) / 8};
+    if (!p->words[which]) p->words[which] = jit_stack(p, p->t.i64, counts[which]);
+    return p->words[which];
 }
 
 static LLVMTypeRef helper_type(const jit_printer *p, char letter) {

@@ -8,6 +8,7 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <pthread.h>
@@ -39,7 +40,16 @@ void jit_give_up(const char *why) {
 
 static void on_fatal_error(const char *text) { jit_give_up(text); }
 
+/* Passes whose time grows with the square of the branches in a kernel. Machine code sinking works out the registers that each block on the way needs
+ * for every value that it might move; what is only used behind a failed check is printed there anyhow. Loop-invariant code of checks that fail is
+ * not moved in front of the turns, where it would live through all of them. These are options of this module's own LLVM. */
+static void set_options(void) {
+    static const char *const options[] = {"hologram", "-disable-machine-sink", "-disable-hoisting-to-hotter-blocks=all"};
+    LLVMParseCommandLineOptions((int)HG_COUNT_OF(options), options, NULL);
+}
+
 static void start_llvm(void) {
+    set_options();
     LLVMInstallFatalErrorHandler(on_fatal_error);
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -262,16 +272,53 @@ static uint64_t operations_of(const vec_kernel *kernel) {
 
 /* ---- the boundary ---- */
 
-/* A compile, on a thread with a stack of its own: the caller's may be small. */
+/* A compile, on a thread with a stack of its own: the caller's may be small. Who asked waits for it, or leaves it alone: then the thread has all
+ * that is here, and what it points to. */
 typedef struct compile_job {
     vec_kernel *kernel;
-    const hg_jit_options *options;
-    hg_jit_object *object;
-    char *reason;
+    hg_jit_options options;
+    char cpu[32];
+    hg_jit_object object;
+    char reason[256];
     compile_state state;
     way_out way;
     hg_status status;
+    hg_mutex lock; /* of over, left */
+    hg_cond changed;
+    bool over, left;
 } compile_job;
+
+static uint32_t work_count; /* jobs that are not over; atomic */
+static uint32_t at_work(void) { return hg_atomic_load(&work_count, HG_ACQUIRE); }
+
+static compile_job *new_job(vec_kernel *kernel, const hg_jit_options *options) {
+    compile_job *job = hg_calloc(1, sizeof *job);
+    if (!job) return NULL;
+    job->kernel = kernel;
+    job->options = *options;
+    snprintf(job->cpu, sizeof job->cpu, "%s", options->cpu);
+    job->options.cpu = job->cpu;
+    job->state.reason = job->way.reason = job->reason;
+    job->status = HG_ERROR_INTERNAL;
+    hg_mutex_init(&job->lock);
+    hg_cond_init(&job->changed);
+    return job;
+}
+
+static void destroy_job(compile_job *job) {
+    hg_cond_destroy(&job->changed);
+    hg_mutex_destroy(&job->lock);
+    hg_free(job);
+}
+
+/* One that was left alone, and what became its own. */
+static void destroy_left(compile_job *job) {
+    kir_module *module = (kir_module *)(uintptr_t)job->kernel->module;
+    vec_kernel_destroy(job->kernel);
+    kir_module_destroy(module);
+    hg_free(job->object.bytes);
+    destroy_job(job);
+}
 
 enum { STACK_BYTES = 16 << 20 };
 
@@ -299,53 +346,104 @@ static void compile_within(compile_job *job) {
     }
     if (!first.started) start_llvm();
     first.started = true;
-    job->status = run(&job->state, job->kernel, job->options, job->object);
+    job->status = run(&job->state, job->kernel, &job->options, &job->object);
     stop(&job->state);
+}
+
+static bool is_left(compile_job *job) {
+    hg_mutex_lock(&job->lock);
+    bool left = job->left;
+    hg_mutex_unlock(&job->lock);
+    return left;
 }
 
 static void *compile_there(void *user) {
     compile_job *job = user;
     bool alone = !first.over;
     if (alone) pthread_mutex_lock(&first.alone);
-    compile_within(job);
+    if (!is_left(job)) compile_within(job);
     (void)pthread_setspecific(way_out_key, NULL);
     if (job->status == HG_OK) first.over = true;
     if (alone) pthread_mutex_unlock(&first.alone);
+    hg_mutex_lock(&job->lock);
+    bool left = job->left;
+    job->over = true;
+    hg_cond_signal(&job->changed);
+    hg_mutex_unlock(&job->lock);
+    if (left) destroy_left(job);
+    hg_atomic_sub_fetch(&work_count, 1, HG_RELEASE);
     return NULL;
 }
 
-static bool run_there(compile_job *job) {
+static bool start_there(compile_job *job, pthread_t *thread) {
     pthread_attr_t attributes;
-    pthread_t thread;
     sigset_t all, before; /* the host's signals are for the host's threads */
     if (pthread_attr_init(&attributes) != 0) return false;
     sigfillset(&all);
     bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
     if (started) {
-        started = pthread_create(&thread, &attributes, compile_there, job) == 0;
+        started = pthread_create(thread, &attributes, compile_there, job) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
-    return started && pthread_join(thread, NULL) == 0;
+    return started;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
+/* False: the job was left alone, and is not the caller's any more. */
+static bool wait_for(compile_job *job, const hg_patience *patience) {
+    enum { LOOK_NS = 10000000 }; /* how often it is asked whether anybody still wants it */
+    hg_mutex_lock(&job->lock);
+    while (!job->over && !hg_patience_stopped(patience) && !hg_patience_late(patience)) {
+        if (patience)
+            (void)hg_cond_wait_until(&job->changed, &job->lock, hg_clock_ns() + LOOK_NS);
+        else
+            hg_cond_wait(&job->changed, &job->lock);
+    }
+    bool over = job->over;
+    job->left = !over;
+    hg_mutex_unlock(&job->lock);
+    return over;
+}
+
+/* Compiles of kernels that took too long go on: so many of them at a time. */
+enum { MOST_AT_WORK = 8 };
+
+static hg_status run_there(compile_job *job, const hg_patience *patience, hg_jit_object *object, char reason[256]) {
+    pthread_t thread;
+    uint64_t start = hg_clock_ns();
+    hg_atomic_add_fetch(&work_count, 1, HG_ACQ_REL);
+    if (!start_there(job, &thread)) {
+        hg_atomic_sub_fetch(&work_count, 1, HG_RELEASE);
+        destroy_job(job);
+        return snprintf(reason, 256, "the system has no thread for it"), HG_ERROR_INTERNAL;
+    }
+    if (!wait_for(job, patience)) {
+        pthread_detach(thread);
+        snprintf(reason, 256, "it has worked on the kernel for %llu ms, and is left alone",
+                 (unsigned long long)((hg_clock_ns() - start) / 1000000));
+        return HG_ERROR_WOULD_BLOCK;
+    }
+    (void)pthread_join(thread, NULL);
+    hg_status status = job->status;
+    *object = job->object;
+    snprintf(reason, 256, "%s", status == HG_ERROR_OUT_OF_MEMORY ? "out of memory" : job->reason);
+    destroy_job(job);
+    return status;
+}
+
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]) {
     *object = (hg_jit_object){0};
     reason[0] = 0;
     if (kernel->lanes > 64 || kernel->lanes * 8 < options->bytes)
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
     if (operations_of(kernel) > MOST_OPERATIONS)
         return snprintf(reason, 256, "the native compiler takes no kernels of more than %d operations", (int)MOST_OPERATIONS), HG_ERROR_ISA;
-    compile_job *job = hg_calloc(1, sizeof *job);
+    if (patience && at_work() >= MOST_AT_WORK)
+        return snprintf(reason, 256, "it still works on %d kernels that took too long", (int)MOST_AT_WORK), HG_ERROR_EXECUTION_FAILED;
+    compile_job *job = new_job(kernel, options);
     if (!job) return snprintf(reason, 256, "out of memory"), HG_ERROR_OUT_OF_MEMORY;
-    *job = (compile_job){.kernel = kernel, .options = options, .object = object, .reason = reason, .state = {.reason = reason}};
-    job->way.reason = reason;
-    job->status = HG_ERROR_INTERNAL;
-    if (!run_there(job)) snprintf(reason, 256, "the system has no thread for it");
-    hg_status status = job->status;
-    if (status == HG_ERROR_OUT_OF_MEMORY) snprintf(reason, 256, "out of memory");
-    hg_free(job);
-    return status;
+    return run_there(job, patience, object, reason);
 }
 
 static void release(uint8_t *bytes) { hg_free(bytes); }
@@ -354,7 +452,7 @@ static void make_key(void) { key_made = pthread_key_create(&way_out_key, NULL) =
 
 HG_API const hg_jit_table *hologram_jit(uint32_t version);
 HG_API const hg_jit_table *hologram_jit(uint32_t version) {
-    static const hg_jit_table table = {HG_JIT_VERSION, "LLVM " HG_LLVM_VERSION, compile, release};
+    static const hg_jit_table table = {HG_JIT_VERSION, "LLVM " HG_LLVM_VERSION, compile, release, at_work};
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (version != HG_JIT_VERSION || pthread_once(&once, make_key) != 0 || !key_made) return NULL;
     return &table;

@@ -5,6 +5,7 @@
 #ifndef HG_JIT_JIT_H
 #define HG_JIT_JIT_H
 
+#include "base/patience.h"
 #include "vector/vector.h"
 
 /* Of the interface, and (HG_JIT_SEAM, by CMake) of what both sides read: a module of another build is refused before it misreads a kernel. */
@@ -33,9 +34,13 @@ typedef struct hg_jit_table {
     const char *compiler; /* "LLVM 19.1.7": part of keys of caches */
     /* One kernel as an ELF relocatable object of the machine the module runs on, with the global symbol HG_JIT_KERNEL; undefined are only symbols
      * of HG_JIT_SYMBOLS and HG_JIT_HELPERS. From any thread, with little stack; writes ids and counts of uses in the kernel. HG_ERROR_ISA: the kernel
-     * has what the module cannot print, or its code would take more than HG_JIT_MOST_FRAME; `reason` says what (of every error). */
-    hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]);
+     * has what the module cannot print, or its code would take more than HG_JIT_MOST_FRAME; `reason` says what (of every error).
+     * HG_ERROR_WOULD_BLOCK: patience (NULL: there is no end of it) was over first, and the compiler is left alone. The kernel and its module are its own
+     * then: it destroys them when it is done, and nobody sees what it makes. The process may end meanwhile. */
+    hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]);
     void (*release)(uint8_t *bytes);
+    uint32_t (*at_work)(void); /* compiles that go on, left alone or waited for; NULL: none is ever left alone */
 } hg_jit_table;
 
 /* NULL: the module is of another version. */

@@ -42,6 +42,18 @@ typedef struct jit_whole {
     LLVMBasicBlockRef block;
 } jit_whole;
 
+/* Memory of a function that an operation uses from its start to its end: one of each kind for all operations, so that the frame does not grow with
+ * their number. */
+typedef enum jit_spill { JIT_SPILL_INDEX, JIT_SPILL_HANDLE, JIT_SPILL_VALUE, JIT_SPILL_SECOND, JIT_SPILL_OLD, JIT_SPILLS } jit_spill;
+typedef enum jit_words { JIT_WORD_GONE, JIT_WORD_ENDED, JIT_WORDS_OF_FAULT, JIT_WORDS_OF_MEMORY, JIT_WORDS } jit_words;
+
+/* A number that is calculated where `size` is known. */
+enum { JIT_MOST_LIMITS = 16 };
+typedef struct jit_limit {
+    LLVMValueRef size, made;
+    uint64_t high;
+} jit_limit;
+
 typedef struct jit_types {
     LLVMTypeRef none, i1, i8, i16, i32, i64, i128, f16, f32, f64, ptr;
 } jit_types;
@@ -78,6 +90,9 @@ typedef struct jit_printer {
     LLVMValueRef *values, *splats;                              /* by value id */
     LLVMValueRef *arrays;                                       /* by variable id: where an array lies */
     LLVMValueRef *bases, *sizes;                                /* by slot */
+    LLVMValueRef spills[JIT_SPILLS], words[JIT_WORDS];          /* NULL: not used yet */
+    jit_limit limits[JIT_MOST_LIMITS];
+    uint32_t limit_count;
     LLVMValueRef *checked; /* by value id, of a CHECK that is made: where loads behind it may read, without disp; zeros: not known */
     LLVMValueRef class_base, class_size;
     uint8_t *widths;     /* by value id: bytes of an element of a mask */
@@ -150,7 +165,8 @@ LLVMValueRef jit_load(jit_printer *p, LLVMTypeRef type, LLVMValueRef at);
 void jit_store(jit_printer *p, LLVMValueRef value, LLVMValueRef at);
 LLVMValueRef jit_at(jit_printer *p, LLVMValueRef base, LLVMValueRef offset); /* bytes */
 LLVMValueRef jit_field(jit_printer *p, LLVMValueRef base, uint64_t offset);
-LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count);                           /* lives as long as the function */
+LLVMValueRef jit_stack(jit_printer *p, LLVMTypeRef type, uint64_t count); /* lives as long as the function */
+LLVMValueRef jit_words_of(jit_printer *p, jit_words which);               /* i64s that an operation uses from its start to its end */
 LLVMValueRef jit_call_helper(jit_printer *p, const char *name, LLVMValueRef *args, unsigned count); /* of HG_JIT_HELPERS */
 void jit_add_attribute(const jit_printer *p, LLVMValueRef function, const char *name);
 

@@ -103,11 +103,11 @@ static LLVMValueRef indices(jit_printer *p, const vec_value *v) {
     return LLVMBuildAdd(p->b, jit_splat(p, first), jit_ramp(p, p->t.i64, 0, (uint64_t)stride), "");
 }
 
-/* A vector's elements as an array in memory. */
-static LLVMValueRef spill(jit_printer *p, LLVMValueRef vector) {
-    LLVMValueRef at = jit_stack(p, LLVMTypeOf(vector), 1);
-    jit_store(p, vector, at);
-    return at;
+/* A vector's elements as an array in memory, until the same place is taken again. */
+static LLVMValueRef spill(jit_printer *p, jit_spill which, LLVMValueRef vector) {
+    if (!p->spills[which]) p->spills[which] = jit_stack(p, LLVMVectorType(p->t.i64, p->k->lanes), 1);
+    jit_store(p, vector, p->spills[which]);
+    return p->spills[which];
 }
 
 static LLVMValueRef element(jit_printer *p, LLVMValueRef array, LLVMTypeRef type, LLVMValueRef lane) {
@@ -118,13 +118,18 @@ static LLVMValueRef truth(const jit_printer *p, bool is) { return LLVMConstInt(p
 
 /* ---- check ---- */
 
-/* Offsets below which an access that ends `high` behind them (not 0) is inside: calculated once, where the size is known. */
+/* Offsets below which an access that ends `high` behind them (not 0) is inside: a few are calculated once, where the size is known. More of them
+ * would live through the whole kernel. */
 static LLVMValueRef limit_of(jit_printer *p, LLVMValueRef size, uint64_t high) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(p->b);
     LLVMValueRef args[2] = {size, jit_u64(p, high - 1)};
+    for (uint32_t i = 0; i < p->limit_count; i++)
+        if (p->limits[i].size == size && p->limits[i].high == high) return p->limits[i].made;
+    if (p->limit_count == JIT_MOST_LIMITS) return jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
     jit_go_behind(p, size);
     LLVMValueRef made = jit_intrinsic(p, "llvm.usub.sat", &p->t.i64, 1, args, 2);
     LLVMPositionBuilderAtEnd(p->b, here);
+    p->limits[p->limit_count++] = (jit_limit){size, made, high};
     return made;
 }
 
@@ -240,7 +245,7 @@ static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
     LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
     bool group = v->u.mem.space == KIR_SHARED;
     if (v->u.mem.space != KIR_CLASS && !group) return jit_field(p, slots, v->u.mem.slot * sizeof(hgv_memory));
-    LLVMValueRef made = jit_stack(p, p->t.i64, sizeof(hgv_memory) / 8);
+    LLVMValueRef made = jit_words_of(p, JIT_WORDS_OF_MEMORY);
     LLVMValueRef valid = jit_field(p, p->launch, offsetof(hgv_launch, class_memory) + offsetof(hgv_memory, valid));
     jit_store(p, base_of(p, v), made);
     jit_store(p, size_of(p, v), jit_field(p, made, offsetof(hgv_memory, size)));
@@ -255,7 +260,8 @@ static LLVMValueRef lanes_here(jit_printer *p, const vec_value *v) {
 }
 
 static void check_open(jit_printer *p, const vec_value *v) {
-    LLVMValueRef here = lanes_here(p, v), handles = spill(p, jit_each(p, v->args[0])), index = spill(p, indices(p, v));
+    LLVMValueRef here = lanes_here(p, v), handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])),
+                 index = spill(p, JIT_SPILL_INDEX, indices(p, v));
     LLVMValueRef args[] = {
         p->launch, new_site(p, v, 1), jit_u32(p, v->u.mem.space == KIR_FLAT), p->first, handles, index, jit_u64(p, (uint64_t)v->u.mem.disp),
         here};
@@ -263,10 +269,8 @@ static void check_open(jit_printer *p, const vec_value *v) {
     end_if_any(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
 }
 
-/* Looks at each lane, if there is one: where nobody is, places are out of bounds in every round. Returns those that are left. */
+/* Looks at the lanes of `here`. Returns those that are left. */
 static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef here) {
-    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(p->b)};
-    jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, here, jit_u64(p, 0), ""), false);
     const vec_value *index = v->u.mem.has_index ? v->args[0] : NULL;
     bool listed = index && index->each;
     int64_t stride = v->u.mem.reach == VEC_REACH_ROW ? (int64_t)v->u.mem.bytes : v->u.mem.reach == VEC_REACH_STRIDE ? v->u.mem.stride : 0;
@@ -274,23 +278,53 @@ static LLVMValueRef check_lanes(jit_printer *p, const vec_value *v, LLVMValueRef
                            new_site(p, v, 1),
                            memory_record(p, v),
                            p->first,
-                           listed ? spill(p, indices(p, v)) : LLVMConstNull(p->t.ptr),
+                           listed ? spill(p, JIT_SPILL_INDEX, indices(p, v)) : LLVMConstNull(p->t.ptr),
                            listed ? jit_u64(p, 0) : first_index(p, v),
                            jit_u64(p, (uint64_t)stride),
                            jit_u64(p, (uint64_t)v->u.mem.disp),
                            here};
     LLVMValueRef left = LLVMBuildAnd(p->b, here, jit_call_helper(p, "hgv_check", args, HG_COUNT_OF(args)), "");
     jit_end_lanes_of(p, v, LLVMBuildAnd(p->b, here, LLVMBuildNot(p->b, left, ""), ""));
-    from[1] = LLVMGetInsertBlock(p->b);
-    jit_end_if(p);
-    LLVMValueRef made = LLVMBuildPhi(p->b, p->t.i64, "");
-    LLVMAddIncoming(made, (LLVMValueRef[]){here, left}, from, 2);
-    return made;
+    return left;
 }
 
 /* Where loads of one place may read behind their checks, without a question whether a lane is there: with the index, without disp. */
 static bool has_safe_place(const vec_value *v, const together *g) {
     return v->u.mem.reach == VEC_REACH_ONE && !v->u.mem.end && g->known && g->low >= 0 && g->high <= ZEROS_BYTES;
+}
+
+/* Questions in front of the look at each lane, each rarely true; one place behind them all. */
+typedef struct questions {
+    LLVMBasicBlockRef from[4]; /* where they are asked; then the look's end */
+    uint32_t count;
+} questions;
+
+static void ask(jit_printer *p, questions *q, LLVMValueRef condition) {
+    q->from[q->count] = LLVMGetInsertBlock(p->b);
+    if (q->count++)
+        jit_if_then(p, condition);
+    else
+        jit_if(p, NULL, condition, true);
+}
+
+/* Where nobody is, places are out of bounds in every round: only where there is a lane they are looked at. at: NULL, or where loads of the place may
+ * read where all is well. */
+static void check_together(jit_printer *p, const vec_value *v, const together *g, LLVMValueRef at) {
+    questions q = {0};
+    if (v->u.mem.end) ask(p, &q, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""));
+    ask(p, &q, may_be_outside(p, v, g));
+    LLVMValueRef left = lanes_here(p, v), none = jit_u64(p, 0);
+    ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
+    for (uint32_t i = 0; i < g->count; i++) left = check_lanes(p, g->checks[i], i ? lanes_here(p, v) : left);
+    LLVMValueRef places[4] = {at, at, at, at};
+    if (at) places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at, p->zeros, "");
+    q.from[q.count] = LLVMGetInsertBlock(p->b);
+    jit_end_if(p);
+    if (at) {
+        at = LLVMBuildPhi(p->b, p->t.ptr, "");
+        LLVMAddIncoming(at, places, q.from, q.count + 1);
+    }
+    for (uint32_t i = 0; i < g->count; i++) p->checked[g->checks[i]->id] = at ? at : p->zeros;
 }
 
 static void check(jit_printer *p, const vec_value *v) {
@@ -300,22 +334,7 @@ static void check(jit_printer *p, const vec_value *v) {
         return;
     }
     const together g = checks_from(p, v);
-    LLVMValueRef at = has_safe_place(v, &g) ? place(p, v) : NULL;
-    if (v->u.mem.end) jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntULT, size_of(p, v), jit_u64(p, v->u.mem.end), ""), true);
-    LLVMValueRef question = may_be_outside(p, v, &g), left = NULL;
-    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(p->b)};
-    jit_if(p, NULL, question, true);
-    for (uint32_t i = 0; i < g.count; i++) left = check_lanes(p, g.checks[i], lanes_here(p, v));
-    LLVMValueRef some = at ? LLVMBuildICmp(p->b, LLVMIntNE, left, jit_u64(p, 0), "") : NULL;
-    LLVMValueRef places[2] = {at, at ? LLVMBuildSelect(p->b, some, at, p->zeros, "") : NULL};
-    from[1] = LLVMGetInsertBlock(p->b);
-    jit_end_if(p);
-    if (at) {
-        at = LLVMBuildPhi(p->b, p->t.ptr, "");
-        LLVMAddIncoming(at, places, from, 2);
-    }
-    for (uint32_t i = 0; i < g.count; i++) p->checked[g.checks[i]->id] = at ? at : p->zeros;
-    if (v->u.mem.end) jit_end_if(p);
+    check_together(p, v, &g, has_safe_place(v, &g) ? place(p, v) : NULL);
 }
 
 /* ---- rows ---- */
@@ -453,8 +472,8 @@ static void store_one(jit_printer *p, const vec_value *v, const vec_value *store
 /* Through handles: the memory of each lane is asked for. */
 static LLVMValueRef open_lanes(jit_printer *p, const vec_value *v, LLVMValueRef stored) {
     LLVMTypeRef type = stored ? LLVMGetElementType(LLVMTypeOf(stored)) : jit_scalar(p, v->type);
-    LLVMValueRef handles = spill(p, jit_each(p, v->args[0])), index = spill(p, indices(p, v));
-    LLVMValueRef values = spill(p, stored ? stored : LLVMConstNull(jit_vector(p, type)));
+    LLVMValueRef handles = spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])), index = spill(p, JIT_SPILL_INDEX, indices(p, v));
+    LLVMValueRef values = spill(p, JIT_SPILL_VALUE, stored ? stored : LLVMConstNull(jit_vector(p, type)));
     jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
     LLVMValueRef at = element(p, index, p->t.i64, loop.lane), value = element(p, values, type, loop.lane);
     LLVMValueRef args[] = {p->launch, jit_load(p, p->t.i64, element(p, handles, p->t.i64, loop.lane)), jit_u32(p, v->u.mem.pool),
@@ -820,10 +839,12 @@ static void atomic_lanes(jit_printer *p, const vec_value *v, const own_copies *o
     uint32_t n = vec_place_args(v);
     bool two = v->nargs > n + 1;
     LLVMTypeRef type = jit_scalar(p, v->type);
-    LLVMValueRef site = new_site(p, v, 4), index = spill(p, indices(p, v)), value = spill(p, jit_each(p, v->args[n]));
-    LLVMValueRef handles = v->u.mem.open ? spill(p, jit_each(p, v->args[0])) : NULL;
-    LLVMValueRef second = two ? spill(p, jit_each(p, v->args[n + 1])) : NULL, old = spill(p, LLVMConstNull(jit_vector(p, type)));
-    LLVMValueRef gone = jit_stack(p, p->t.i64, 1), values = jit_stack(p, p->t.i64, 2), offset = NULL;
+    LLVMValueRef site = new_site(p, v, 4), index = spill(p, JIT_SPILL_INDEX, indices(p, v)),
+                 value = spill(p, JIT_SPILL_VALUE, jit_each(p, v->args[n]));
+    LLVMValueRef handles = v->u.mem.open ? spill(p, JIT_SPILL_HANDLE, jit_each(p, v->args[0])) : NULL;
+    LLVMValueRef second = two ? spill(p, JIT_SPILL_SECOND, jit_each(p, v->args[n + 1])) : NULL,
+                 old = spill(p, JIT_SPILL_OLD, LLVMConstNull(jit_vector(p, type)));
+    LLVMValueRef gone = jit_words_of(p, JIT_WORD_GONE), values = jit_words_of(p, JIT_WORDS_OF_FAULT), offset = NULL;
     jit_store(p, jit_u64(p, 0), gone);
     jit_lanes loop = jit_each_lane(p, jit_bits(p, v->mask));
     LLVMValueRef place = lane_place(p, v, handles, index, loop.lane, &offset);
@@ -878,7 +899,7 @@ static void atomic(jit_printer *p, const vec_value *v) {
     jit_if(p, NULL, fast, false);
     bool small = v->u.mem.end && v->u.mem.end <= INT32_MAX; /* loads of scalars are cheaper than taking vectors apart */
     LLVMTypeRef word = small ? p->t.i32 : p->t.i64;
-    LLVMValueRef copies[COPIES], spilled = spill(p, small ? small_offsets(p, v, offsets) : offsets);
+    LLVMValueRef copies[COPIES], spilled = spill(p, JIT_SPILL_INDEX, small ? small_offsets(p, v, offsets) : offsets);
     for (uint32_t i = 0; i < p->lanes; i++) {
         LLVMValueRef offset = jit_load(p, word, element(p, spilled, word, jit_u64(p, i)));
         if (i < COPIES) copies[i] = copy_of_lane(p, &own, base_of(p, v), jit_u64(p, i));
@@ -894,12 +915,13 @@ static void atomic(jit_printer *p, const vec_value *v) {
 static void fault_if(jit_printer *p, const vec_value *v) {
     LLVMValueRef gone = LLVMBuildAnd(p->b, jit_bits(p, v->args[0]), lanes_here(p, v), "");
     jit_if(p, NULL, LLVMBuildICmp(p->b, LLVMIntNE, gone, jit_u64(p, 0), ""), true);
-    LLVMValueRef values = jit_stack(p, p->t.i64, 2), args[2] = {gone, truth(p, true)};
+    LLVMValueRef values = jit_words_of(p, JIT_WORDS_OF_FAULT), args[2] = {gone, truth(p, true)};
     LLVMValueRef lane = jit_intrinsic(p, "llvm.cttz", &p->t.i64, 1, args, 2);
     jit_store(p, LLVMConstNull(jit_integer(p, 16)), values);
     for (uint8_t n = 1; n < v->nargs && n <= 2; n++) {
         const vec_value *a = v->args[n];
-        LLVMValueRef one = a->each ? jit_load(p, p->t.i64, element(p, spill(p, jit_each(p, a)), p->t.i64, lane)) : jit_one(p, a);
+        LLVMValueRef one = a->each ? jit_load(p, p->t.i64, element(p, spill(p, JIT_SPILL_VALUE, jit_each(p, a)), p->t.i64, lane))
+                                   : jit_one(p, a);
         jit_store(p, one, jit_field(p, values, (n - 1u) * 8u));
     }
     call_fault(p, new_site(p, v, v->u.fault.code), lane, values);

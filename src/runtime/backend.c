@@ -223,6 +223,15 @@ hg_status hg_backend_write_profile(hg_backend *b, const char *path) {
     return hg_profile_write(b->profile, path);
 }
 
+hg_status hg_backend_listen(hg_backend *b, hg_code_listener *call, void *user) {
+    HG_ENTRY;
+    if (!b) return hg_null_argument("backend");
+    hg_atomic_store(&b->ear.call, NULL, HG_RELEASE);
+    b->ear.user = user;
+    hg_atomic_store(&b->ear.call, call, HG_RELEASE);
+    return HG_OK;
+}
+
 const char *hg_backend_name(const hg_backend *b) {
     HG_ENTRY;
     return b ? b->driver->name : "";

@@ -50,6 +50,7 @@ struct hg_backend {
     hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe found wrong */
     hg_config config;
     hg_profile *profile; /* NULL: off */
+    hg_code_ear ear;
     uint32_t queues;     /* made so far; atomic */
     hg_budget budget;    /* of everything that is made of its memory */
     bool on_host;        /* which is the host's */

@@ -59,7 +59,9 @@ static uint8_t *build(const compiler *c, const char *folder, const hg_text *text
     return bytes;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]) {
+    (void)patience; /* these take no time worth speaking of */
     hg_text text = {0};
     char name[96], folder[] = "/tmp/hologram-vectors-XXXXXX";
     hg_status status = emit_vector_c(&kernel, 1, options->bytes, "", &text);
@@ -83,8 +85,9 @@ static void release(uint8_t *bytes) { free(bytes); }
 
 static const hg_jit_table *module;
 
-static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
-    hg_status status = module->compile(kernel, options, object, reason);
+static hg_status compile_by_module(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                                   char reason[256]) {
+    hg_status status = module->compile(kernel, options, patience, object, reason);
     if (status == HG_OK) {
         compiled++;
     } else if (status != HG_ERROR_ISA) {

@@ -147,15 +147,20 @@ static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
     return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
 }
 
-/* Sets the lanes of a turn. */
-static hg_status compile_object(maker *m, const hg_jit_table *table, const kir_module *module, hg_jit_object *object) {
+/* Sets the lanes of a turn. *module: NULL where the compiler was left alone with it. */
+static hg_status compile_object(maker *m, const hg_jit_table *table, const hg_patience *patience, kir_module **module,
+                                hg_jit_object *object) {
     vec_kernel *k = NULL;
     char reason[256] = "";
-    HG_TRY(form(m, module, &k));
+    HG_TRY(form(m, *module, &k));
     hg_status status = vec_verify(k);
     if (status == HG_OK) {
-        status = table->compile(k, &m->options, object, reason);
-        if (status != HG_OK) status = hg_fail(status, "%s: %s", table->compiler, reason);
+        status = table->compile(k, &m->options, patience, object, reason);
+        if (status != HG_OK) HG_IGNORE(hg_fail(status, "%s: %s", table->compiler, reason));
+    }
+    if (status == HG_ERROR_WOULD_BLOCK) {
+        *module = NULL;
+        return HG_ERROR_EXECUTION_FAILED;
     }
     vec_kernel_destroy(k);
     return status;
@@ -188,21 +193,21 @@ static hg_status attach_kept(maker m, const uint8_t *blob, uint64_t size, tile_k
     return attach(&m, blob + sizeof header, size - sizeof header, header.frame, kernel);
 }
 
-static hg_status compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel) {
+/* *module: as of compile_object. */
+static hg_status compile(const cpu_compiled *c, kir_module **module, tile_kernel *kernel, const hg_patience *patience) {
     char reason[256] = "";
     uint8_t key[HG_BLOB_KEY_BYTES];
     hg_jit_object object = {0};
     const hg_jit_table *table = cpu_compiler_in_use ? &cpu_compiler_in_use->table : cpu_module_open(reason);
     if (!table) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
-    if (!cpu_module_enter())
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked, or it ends");
-    maker m = maker_for(c, module, vec_asks_for_places(module));
-    bool kept = key_of(c, &m, module, key);
-    hg_status status = compile_object(&m, table, module, &object);
+    if (!cpu_module_enter()) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the compiler was at work when this process was forked");
+    maker m = maker_for(c, *module, vec_asks_for_places(*module));
+    bool kept = key_of(c, &m, *module, key);
+    hg_status status = compile_object(&m, table, patience, module, &object);
     if (status == HG_ERROR_ISA && m.blocks) {
-        m = maker_for(c, module, false);
-        kept = key_of(c, &m, module, key);
-        status = compile_object(&m, table, module, &object);
+        m = maker_for(c, *module, false);
+        kept = key_of(c, &m, *module, key);
+        status = compile_object(&m, table, patience, module, &object);
     }
     if (status == HG_OK) status = attach(&m, object.bytes, object.size, object.frame, kernel);
     if (status == HG_OK && kept) keep(c, key, &m, &object);
@@ -223,11 +228,13 @@ static hg_status take_kept(const cpu_compiled *c, const maker *m, const kir_modu
     return HG_ERROR_WOULD_BLOCK;
 }
 
-hg_status cpu_compile(const cpu_compiled *c, const kir_module *module, tile_kernel *kernel, bool may_compile) {
-    for (int blocks = vec_asks_for_places(module); blocks >= 0; blocks--) {
+hg_status cpu_compile(const cpu_compiled *c, kir_module *module, tile_kernel *kernel, const hg_patience *patience) {
+    hg_status status = HG_ERROR_WOULD_BLOCK;
+    for (int blocks = vec_asks_for_places(module); blocks >= 0 && status == HG_ERROR_WOULD_BLOCK; blocks--) {
         const maker m = maker_for(c, module, blocks != 0);
-        hg_status status = take_kept(c, &m, module, kernel);
-        if (status != HG_ERROR_WOULD_BLOCK) return status;
+        status = take_kept(c, &m, module, kernel);
     }
-    return may_compile ? compile(c, module, kernel) : HG_ERROR_WOULD_BLOCK;
+    if (status == HG_ERROR_WOULD_BLOCK && patience) status = compile(c, &module, kernel, patience);
+    kir_module_destroy(module);
+    return status;
 }

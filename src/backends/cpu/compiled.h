@@ -31,9 +31,10 @@ bool cpu_compiled_possible(void);
 bool cpu_compiled_likely(void); /* and the compiler is there, as far as that can be told without opening it */
 /* Whether kernels may have DOT4_S and DOT4_U: the CPU has AVX-512 VNNI, and the compiler is LLVM. */
 bool cpu_compiled_has_dot4(tile_level level);
-/* Gives the interpreter's kernel native code. From any thread. HG_ERROR_WOULD_BLOCK: it is not in the cache, and `compile` is false.
+/* Gives the interpreter's kernel native code, and takes the module over. From any thread. HG_ERROR_WOULD_BLOCK: it is not in the cache, and there is no
+ * patience (NULL) to compile it.
  * HG_ERROR_ISA: this kernel has no such code; others: why it has none today. */
-hg_status cpu_compile(const cpu_compiled *compiled, const kir_module *module, tile_kernel *kernel, bool compile) HG_NODISCARD;
+hg_status cpu_compile(const cpu_compiled *compiled, kir_module *module, tile_kernel *kernel, const hg_patience *patience) HG_NODISCARD;
 /* What compiles, or why nothing does; opens it. */
 bool cpu_compiled_by(char text[256]);
 

@@ -518,8 +518,8 @@ static bool kernel_watch(hg_driver_kernel *kernel, void (*ask)(void *user, bool 
     return cpu_compiled_possible() && tile_kernel_watch(kernel->code, &(tile_watch){ask, user});
 }
 
-static hg_status kernel_improve(hg_device *device, hg_driver_kernel *kernel, const kir_module *module, bool compile) {
-    return cpu_compile(&device->compiled, module, kernel->code, compile);
+static hg_status kernel_improve(hg_device *device, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience) {
+    return cpu_compile(&device->compiled, module, kernel->code, patience);
 }
 
 const hg_driver hg_driver_cpu = {

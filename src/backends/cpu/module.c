@@ -1,11 +1,10 @@
-/* See module.h. The module lies beside the library, or where the system's loader finds it. It is never closed: what it links to registers
- * things for the process's end. Must not know: kernels, caches. */
+/* See module.h. The module lies beside the library, or where the system's loader finds it. It is never closed: compiles that were left
+ * alone may be at work in it. Must not know: kernels, caches. */
 #include "backends/cpu/module.h"
 #include "base/fork.h"
 #include "base/host.h"
 #include "base/library.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -22,7 +21,7 @@ static struct {
     hg_mutex lock; /* of all below */
     hg_cond changed;
     hg_fork_lock forks;
-    bool opening, tried, broken, ends;
+    bool opening, tried, broken;
     const hg_jit_table *table;
     char reason[256];
     uint32_t inside; /* threads */
@@ -31,7 +30,8 @@ static struct {
 /* A child does not have the threads that were inside: whatever they held is held for ever. */
 static void forked(void *user) {
     (void)user;
-    if (module.inside || module.opening) module.broken = true;
+    bool left = module.table && module.table->at_work && module.table->at_work();
+    if (module.inside || module.opening || left) module.broken = true;
     module.inside = 0;
     module.opening = false;
 }
@@ -75,14 +75,6 @@ bool cpu_module_there(void) {
 
 /* ---- opening ---- */
 
-/* Threads inside are waited for before what the module and its libraries have registered for the process's end runs. */
-static void at_end(void) {
-    lock();
-    module.ends = true;
-    while (module.inside) hg_cond_wait(&module.changed, &module.lock);
-    hg_mutex_unlock(&module.lock);
-}
-
 static const hg_jit_table *open_module(char reason[256]) {
     char path[PATH_BYTES], said[200];
     struct stat info;
@@ -94,7 +86,7 @@ static const hg_jit_table *open_module(char reason[256]) {
         return NULL;
     }
     const hg_jit_table *table = hg_library_function(library, HG_JIT_ENTRY, &entry) ? entry(HG_JIT_VERSION) : NULL;
-    if (table && table->version == HG_JIT_VERSION && atexit(at_end) == 0) return table;
+    if (table && table->version == HG_JIT_VERSION) return table;
     snprintf(reason, 256, "%.150s is of another version than this library: install the one that belongs to it", name);
     return NULL;
 }
@@ -135,7 +127,7 @@ bool cpu_module_identity(hg_text *out) {
 
 bool cpu_module_enter(void) {
     lock();
-    bool open = !module.broken && !module.ends;
+    bool open = !module.broken;
     module.inside += open;
     hg_mutex_unlock(&module.lock);
     return open;
@@ -143,7 +135,7 @@ bool cpu_module_enter(void) {
 
 void cpu_module_leave(void) {
     lock();
-    if (--module.inside == 0) hg_cond_broadcast(&module.changed);
+    module.inside--;
     hg_mutex_unlock(&module.lock);
 }
 

@@ -112,6 +112,7 @@ hg_status kir_pass_run(const kir_compilation *c, kir_stage stage, kir_pass_id id
         return hg_fail(HG_ERROR_INTERNAL, "pass '%s' of kernel IR needs what no pass before it gave (%x of %x)", pass->name,
                        (unsigned)facts, (unsigned)pass->needs);
     if (c->deadline_ns && hg_clock_ns() >= c->deadline_ns) return late();
+    if (hg_patience_stopped(c->patience) || hg_patience_late(c->patience)) return late();
     uint64_t start = c->watch ? hg_clock_ns() : 0;
     HG_TRY(pass->run(c, in, &made));
     if (made) {

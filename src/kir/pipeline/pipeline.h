@@ -3,6 +3,7 @@
 #ifndef HG_KIR_PIPELINE_H
 #define HG_KIR_PIPELINE_H
 
+#include "base/patience.h"
 #include "kir/build/build.h"
 #include "kir/device/device.h"
 
@@ -24,6 +25,7 @@ typedef struct kir_compilation {
     const kir_device_options *device;   /* DEVICE */
     kir_device_layout *layout;          /* DEVICE: filled; the caller frees it, after a failure too */
     uint64_t deadline_ns;               /* F08 where a pass begins later; 0: none */
+    const hg_patience *patience;        /* the same, and where it is stopped; NULL: none */
     bool verify;                        /* check the rules of kernel IR after each pass; debug builds always do */
     const struct kir_pass_watch *watch; /* called after each pass; NULL: not */
 } kir_compilation;

@@ -37,7 +37,7 @@ static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options,
     pthread_mutex_lock(&memo_lock);
     while (i < memo_count && strcmp(memo[i].name, kernel->module->name) != 0) i++;
     if (i == memo_count) {
-        status = gcc.compile(kernel, options, &memo[i].object, reason);
+        status = gcc.compile(kernel, options, NULL, &memo[i].object, reason);
         snprintf(memo[i].name, sizeof memo[i].name, "%s", kernel->module->name);
         memo_count += status == HG_OK;
     }
@@ -50,10 +50,22 @@ static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options,
     return status;
 }
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
+/* Nobody waits any more: what it works on is its own. */
+static hg_status leave_alone(vec_kernel *kernel, char reason[256]) {
+    kir_module *module = (kir_module *)(uintptr_t)kernel->module;
+    vec_kernel_destroy(kernel);
+    kir_module_destroy(module);
+    snprintf(reason, 256, "it is left alone");
+    inside--;
+    return HG_ERROR_WOULD_BLOCK;
+}
+
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]) {
     compilations++;
     inside++;
-    while (gate_closed) usleep(200);
+    for (; gate_closed; usleep(200))
+        if (hg_patience_stopped(patience) || hg_patience_late(patience)) return leave_alone(kernel, reason);
     snprintf(reason, 256, "as the test wants");
     hg_status status = result_wanted == REFUSE      ? HG_ERROR_ISA
                        : result_wanted == NO_MEMORY ? HG_ERROR_OUT_OF_MEMORY
@@ -507,16 +519,9 @@ static void wait_inside(bound *k) {
     CHECK(inside == 1);
 }
 
-static void *open_gate(void *user) {
-    usleep(20000);
-    gate_closed = 0;
-    return user;
-}
-
-/* The kernel goes; then the backend, which waits for the compiler. */
+/* The kernel goes; then the backend, which does not wait for the compiler. */
 static void kernels_that_go(void) {
     for (int i = 0; i < 4; i++) {
-        pthread_t opener;
         hg_backend *b = open_native("auto", i < 2 ? "off" : folder); /* a key is made of the kernel's text, whose program has gone */
         bound k, waits;
         clear_cache();
@@ -529,11 +534,53 @@ static void kernels_that_go(void) {
         unbind(&k);
         unbind(&waits);
         hg_executables_forget(b);
-        pthread_create(&opener, NULL, open_gate, NULL);
-        if (i < 2) hg_backend_destroy(b);
-        pthread_join(opener, NULL);
-        if (i >= 2) hg_backend_destroy(b);
+        if (i >= 2) gate_closed = 0;
+        hg_backend_destroy(b);
+        gate_closed = 0;
     }
+}
+
+/* ---- a compiler that takes too long ---- */
+
+typedef struct told {
+    char kernel[64], reason[256];
+    bool native;
+    uint32_t count;
+} told;
+
+static void listen(void *user, const hg_code_report *report) {
+    told *t = user;
+    snprintf(t->kernel, sizeof t->kernel, "%s", report->kernel);
+    snprintf(t->reason, sizeof t->reason, "%s", report->reason);
+    t->native = report->native;
+    t->count++;
+}
+
+static void takes_too_long(const char *jit) {
+    hg_config config = hg_config_default();
+    hg_backend *b = NULL;
+    told t = {0};
+    bound k, other;
+    memcpy(config.backend, "cpu", 4);
+    snprintf(config.jit, sizeof config.jit, "%s", jit);
+    config.cache_dir = "off";
+    config.compile_timeout_ms = 20;
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    CHECK_OK(hg_backend_listen(b, listen, &t));
+    gate_closed = 1;
+    CHECK_OK(bind(b, MANY_STEPS, 40, &k));
+    uint64_t end = hg_clock_ns() + SECONDS * UINT64_C(1000000000);
+    while (hg_code_better(k.executable->kernels[0].code) == HG_BETTER_LATER && hg_clock_ns() < end) CHECK(launch(&k));
+    CHECK(launch(&k) && !is_native(&k) && hg_code_better(k.executable->kernels[0].code) == HG_BETTER_NEVER);
+    CHECK(t.count == 1 && !t.native && strcmp(t.kernel, "many_steps") == 0 && strstr(t.reason, "it is left alone"));
+    gate_closed = 0;
+    CHECK_OK(bind(b, ONE_STEP, 1, &other));
+    CHECK(becomes_native(&other));
+    while (t.count < 2) usleep(1000);
+    CHECK(t.native && strcmp(t.kernel, "one_step") == 0 && !t.reason[0]);
+    unbind(&k);
+    unbind(&other);
+    hg_backend_destroy(b);
 }
 
 /* The child never enters the compiler that a thread of the parent was in; everything else goes on. */
@@ -603,6 +650,8 @@ int main(void) {
     caches_that_are_none();
     failures();
     kernels_that_go();
+    takes_too_long("on");
+    takes_too_long("auto");
     if (!HG_THREAD_SANITIZER) { /* it does not go on in a child of several threads */
         forks();
         many_processes();

@@ -262,12 +262,14 @@ static void steep(void) {
 /* ---- turns as long as rows ---- */
 
 static cpu_compiler recorder;
-static hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]);
+static hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                            char reason[256]);
 static uint32_t lanes_of_turn;
 
-static hg_status record(vec_kernel *kernel, const hg_jit_options *options, uint8_t **object, uint64_t *size, char reason[256]) {
+static hg_status record(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                        char reason[256]) {
     lanes_of_turn = kernel->lanes;
-    return compile(kernel, options, object, size, reason);
+    return compile(kernel, options, patience, object, reason);
 }
 
 static void rows_of(const char *block, uint32_t lanes) {

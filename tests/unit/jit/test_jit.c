@@ -73,7 +73,7 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
     char reason[256];
     hg_jit_object object = {0};
     uint64_t inputs[1] = {7};
-    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, &object, reason) == HG_OK, "%s", reason);
+    CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object, reason) == HG_OK, "%s", reason);
     cpu_object *code = object.bytes ? cpu_object_load(object.bytes, object.size, HG_JIT_KERNEL, reason) : NULL;
     CHECK_MESSAGE(code, "%s", reason);
     if (code) {
@@ -105,7 +105,7 @@ static void *compile_some(void *jit) {
         form f = make(16);
         char reason[256];
         hg_jit_object object = {0};
-        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, reason) == HG_OK) bytes += object.size;
+        if (table->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object, reason) == HG_OK) bytes += object.size;
         if (object.bytes) table->release(object.bytes);
         drop(f);
     }
@@ -132,7 +132,7 @@ static void test_refuses(const hg_jit_table *jit) {
     form f = make(128);
     char reason[256];
     hg_jit_object object = {0};
-    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, &object, reason) == HG_ERROR_ISA);
+    CHECK(jit->compile(f.kernel, &(hg_jit_options){32, "x86-64-v3", false}, NULL, &object, reason) == HG_ERROR_ISA);
     CHECK_TEXT(reason, "the native compiler does not know turns of 128 lanes");
     drop(f);
 }
