@@ -26,7 +26,8 @@ HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
 HG_API hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) HG_NODISCARD;
 /** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. */
 HG_API hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) HG_NODISCARD;
-/** Frees the backend, its buffers and pools. Executables, bindings, queues and contexts of it must be gone. NULL is allowed. Not thread-safe. */
+/** Frees the backend, its buffers and pools. Executables, bindings, queues and contexts of it must be gone. Waits for no compiler: what one works on
+ * is left alone. NULL is allowed. Not thread-safe. */
 HG_API void hg_backend_destroy(hg_backend *backend);
 /** "cpu". Static. */
 HG_API const char *hg_backend_name(const hg_backend *backend);

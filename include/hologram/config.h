@@ -32,8 +32,9 @@ typedef struct hg_config {
         max_memory; /**< bytes of all buffers, pools and scratch of the backend together; UINT64_MAX: no limit. 0: three quarters of the
                                    memory that this process may have (of the machine, of its control groups), of devices with memory of
                                    their own seven eighths of what they report. Imported memory does not count */
-    uint64_t compile_timeout_ms; /**< what the driver's compiler of a device may take for a kernel; then launches of it fail (F13), and
-                                      all of the backend until it is over. 0: as long as it likes */
+    uint64_t compile_timeout_ms; /**< what a compiler may take for a kernel. The driver's of a device: then launches of it fail (F13), and
+                                      all of the backend until it is over. On the CPU: then the kernel stays on the interpreter
+                                      (hg_backend_listen). 0: as long as it likes */
     char jit[8];    /**< native code of kernels on the CPU: "auto" or "": of hot kernels, made in the background; "on": of every kernel,
                                       made before its first launch; "off": none */
     char native[8]; /**< whole-array steps through a vendor's library (on the CPU oneDNN): "auto" or "": where it was measured faster; "on":

@@ -121,6 +121,10 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, hg_exp
         snprintf(kernel->reason, sizeof kernel->reason, "%s", hg_last_error_text());
         return HG_OK;
     }
+    if (status == HG_OK && vec_is_too_much(k, HG_EXPLAINED_BYTES, kernel->reason)) {
+        vec_kernel_destroy(k);
+        return HG_OK;
+    }
     if (status == HG_OK) status = vec_find_pressure(k, &pressure);
     if (status == HG_OK) {
         *kernel = (hg_explained_kernel){.native = true, .live = pressure.bytes, .live_inst = pressure.inst};

@@ -40,7 +40,7 @@ typedef struct hg_explained {
     uint8_t native_way;   /* hg_native_way */
     bool native_masked;   /* accesses under a mask */
 } hg_explained;
-enum { HG_EXPLAINED_LANES = 16 };
+enum { HG_EXPLAINED_LANES = 16, HG_EXPLAINED_BYTES = 32 /* of a native vector */ };
 
 typedef struct hg_explained_kernel {
     bool native;              /* it has a form for native code */

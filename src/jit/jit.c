@@ -260,16 +260,6 @@ static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options 
     return HG_OK;
 }
 
-/* LLVM goes down chains of operations by calls: the stack of a thread bounds them, and its time grows faster than they do. */
-enum { MOST_OPERATIONS = 8192 };
-
-static uint64_t operations_of(const vec_kernel *kernel) {
-    uint64_t count = 0;
-    for (const vec_function *f = kernel->functions; f; f = f->next)
-        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) count++;
-    return count;
-}
-
 /* ---- the boundary ---- */
 
 /* A compile, on a thread with a stack of its own: the caller's may be small. Who asked waits for it, or leaves it alone: then the thread has all
@@ -437,8 +427,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, cons
     reason[0] = 0;
     if (kernel->lanes > 64 || kernel->lanes * 8 < options->bytes)
         return snprintf(reason, 256, "the native compiler does not know turns of %u lanes", (unsigned)kernel->lanes), HG_ERROR_ISA;
-    if (operations_of(kernel) > MOST_OPERATIONS)
-        return snprintf(reason, 256, "the native compiler takes no kernels of more than %d operations", (int)MOST_OPERATIONS), HG_ERROR_ISA;
+    if (vec_is_too_much(kernel, options->bytes, reason)) return HG_ERROR_ISA;
     if (patience && at_work() >= MOST_AT_WORK)
         return snprintf(reason, 256, "it still works on %d kernels that took too long", (int)MOST_AT_WORK), HG_ERROR_EXECUTION_FAILED;
     compile_job *job = new_job(kernel, options);

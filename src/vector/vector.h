@@ -228,6 +228,12 @@ typedef struct vec_pressure {
     uint32_t bytes, inst;
 } vec_pressure;
 hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) HG_NODISCARD;
+/* What a compiler has to do for a kernel whose native vectors have so many bytes, in instructions of its text (work.c). LLVM takes 60 to 90 us for
+ * one, on the machine of docs/performance.md. */
+enum { VEC_MOST_WORK = 100000 };
+uint64_t vec_work(const vec_kernel *kernel, uint32_t bytes);
+/* Whether nobody should have it compiled: it stays interpreted, and `why` says so. */
+bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[120]);
 /* Whether turns of twice the lanes are worth their text, and all that lives in vectors then still fits into `registers` bytes of them. */
 hg_status vec_find_double(const vec_kernel *kernel, uint32_t registers, bool *doubled) HG_NODISCARD;
 
