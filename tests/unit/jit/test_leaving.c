@@ -3,10 +3,12 @@
  *     test_leaving             runs itself for each way to leave, several times, at different moments of the compilation
  *     test_leaving WAY JIT MS  leaves MS after the compilation has begun */
 #include "test.h"
+#include "base/base.h"
 #include <hologram/hologram.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,7 +123,7 @@ int main(int argc, char **argv) {
     }
     uint64_t start = now_ms();
     for (size_t i = 0; i < HG_COUNT_OF(WAYS); i++)
-        for (unsigned ms = 0; ms <= 120; ms += 40) {
+        for (unsigned ms = 0; ms <= 80; ms += 40) {
             int status = run_child(argv[0], WAYS[i].way, WAYS[i].jit, ms);
             bool over = WIFEXITED(status) && WEXITSTATUS(status) == 20;
             CHECK_MESSAGE(over || status == 0, "%s %s %s %u ended with %x", argv[0], WAYS[i].way, WAYS[i].jit, ms, (unsigned)status);
