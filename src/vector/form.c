@@ -335,9 +335,15 @@ static void form_loop(former *x, kir_value *v) {
     }
 }
 
+/* Nothing comes behind a jump. */
+static bool is_over(const former *x) {
+    const vec_value *last = x->into ? x->into->last : NULL;
+    return last && vec_op_has((vec_op)last->op, VEC_F_JUMP);
+}
+
 static void close_loop(former *x, const kir_value *v) {
     const value_fact *p = fact_of(v);
-    if (p->divergent) {
+    if (p->divergent && !is_over(x)) { /* over: whoever comes to the end of a round leaves the loop */
         vec_value *left = vec_get(x, p->next);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
     }
@@ -489,7 +495,7 @@ static void form_function(former *x, kir_function *f) {
         (void)kir_cursor_next(&c);
     }
     if (x->failed || x->unsupported || f->result == KIR_VOID) return;
-    if (x->into->last && vec_op_has((vec_op)x->into->last->op, VEC_F_JUMP)) return;
+    if (is_over(x)) return;
     vec_value *result = p->result ? vec_get(x, p->result) : vec_add(x, VEC_CONST, f->result, false, 0, NULL);
     vec_add(x, VEC_RETURN, KIR_VOID, false, 1, &result);
 }

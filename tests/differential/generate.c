@@ -415,7 +415,9 @@ static bool make_arrays(generator *g) {
         ok = random_array(g, "pool", g->stride[IN_POOL] * g->lanes, true);
         if (ok) c->arrays[c->array_count - 1].pool = true, describe_slots(g, &c->arrays[c->array_count - 1], IN_POOL);
     }
-    if (ok && (g->flags & GENERATE_VECTOR)) ok = random_array(g, "scattered", SCATTER_SITES * SCATTER_LANES * 8, false);
+    if (ok && (g->flags & GENERATE_VECTOR))
+        ok = random_array(g, "scattered", SCATTER_SITES * SCATTER_LANES * 8, false) && random_array(g, "places", 15 * PLACES, true);
+    if (ok && (g->flags & GENERATE_VECTOR)) fill_places(g, c->arrays[c->array_count - 1].bytes);
     if (g->has_collectives) case_add_scalar(c, "n", HG_TYPE_U64, g->lanes);
     return ok;
 }
@@ -432,7 +434,8 @@ static bool assemble_text(generator *g, uint64_t seed) {
     if (g->has_collectives) add_text(&t, ".param r%d result buffer %s inout\n", R_RES, type_text(g, g->xch));
     if (g->has_pool) add_text(&t, ".param r%d pool pool %llu\n", R_POOL, (unsigned long long)(g->stride[IN_POOL] * g->lanes));
     if (g->has_collectives) add_text(&t, ".param r%d n u64\n", R_N);
-    if (g->flags & GENERATE_VECTOR) add_text(&t, ".param r%d scattered buffer u8 inout\n", R_SCATTER);
+    if (g->flags & GENERATE_VECTOR)
+        add_text(&t, ".param r%d scattered buffer u8 inout\n.param r%d places buffer u8 in\n", R_SCATTER, R_PLACES);
     uint32_t own = 0;
     for (int i = 0; i < g->type_count; i++) own += (4 * oracle_size(g->types[i]) + 7) / 8 * 8;
     if (g->has_private) add_text(&t, ".private %u\n", own);

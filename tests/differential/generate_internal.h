@@ -8,7 +8,7 @@
  * How they end: every cycle has a counter register of its own, set to a small value before the cycle is entered and counted down by
  * every way round it. (Those of generate_rounds.c are large, and little stands in their cycles.)
  *
- * Registers: r1 … r8 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 … scratch, r100 … variables by type;
+ * Registers: r1 … r9 parameters, r10 … r19 places and constants, r20 … r59 loop counters, r60 … scratch, r100 … variables by type;
  * predicates: p0 … p5 variables, p6 … p9 conditions set right before they are used. */
 #ifndef HG_TESTS_GENERATE_INTERNAL_H
 #define HG_TESTS_GENERATE_INTERNAL_H
@@ -24,6 +24,7 @@ enum {
     INPUT_MASK = 2047,
     SCATTER_SITES = 8,
     SCATTER_LANES = 512, /* of an array of which each site writes a part */
+    PLACES = 512,        /* in a row of places */
     FIRST_COUNTER = 20,
     LAST_COUNTER = 59
 };
@@ -38,6 +39,7 @@ enum {
     R_POOL = 6,
     R_N = 7,
     R_SCATTER = 8,
+    R_PLACES = 9,
     R_OWN = 10,
     R_LOCAL = 11,
     R_SHARED = 12,
@@ -128,6 +130,7 @@ void many_rounds(generator *g);
 
 /* generate_vector.c: with GENERATE_VECTOR. A row of many instructions. */
 void vector_statement(generator *g);
+void fill_places(generator *g, uint8_t *bytes); /* 15 * PLACES */
 void long_row(generator *g);
 void live_program(generator *g); /* instead of all else */
 

@@ -122,6 +122,49 @@ static void chain(generator *g) {
     chain_end(g, t);
 }
 
+/* Rows of places, of 8, 4, 2 and 1 bytes one behind the other, each below 256: loaded, then used as they are. */
+void fill_places(generator *g, uint8_t *bytes) {
+    for (uint32_t width = 8, at = 0; width; at += width * PLACES, width /= 2)
+        for (uint32_t i = 0; i < PLACES; i++) bytes[at + i * width] = (uint8_t)random_bits(g);
+}
+
+/* Loads one from the row of its type, at R_AT or at what was loaded before (of which type). Returns its type. */
+static uint32_t loaded_place(generator *g, int before) {
+    uint32_t t = 2 * pick(g, 4), size = oracle_size(INTEGERS[t]), row = 0;
+    if (before >= 0 && chance(g, 60)) t = chance(g, 50) ? 4 : 6, size = oracle_size(INTEGERS[t]);
+    for (uint32_t width = 8; width > size; width /= 2) row += width * PLACES;
+    line(g, "ldg.%s r%u, [r%d + r%d*%u + %u]", hg_type_name(INTEGERS[t]), R_LOADED + t, R_PLACES, before < 0 ? R_AT : R_LOADED + before,
+         size, row);
+    return t;
+}
+
+/* Places that are the index of places, and at last of a value. */
+static void places(generator *g) {
+    int t = any_type(g), before = -1, skip = -1;
+    uint32_t depth = 1 + pick(g, 3);
+    affine(g, PLACES);
+    if (chance(g, 25)) {
+        skip = new_label(g);
+        set_condition(g, 7);
+        line(g, "bra.p7 @L%d", skip);
+    }
+    while (depth-- > 0) {
+        before = (int)loaded_place(g, before);
+        if (before >= 4) continue; /* an index has 32 or 64 bits */
+        line(g, "cvt.u32.%s r%d, r%d", hg_type_name(INTEGERS[before]), R_LOADED + 4, R_LOADED + before);
+        before = 4;
+    }
+    if (chance(g, 25) && g->has_atomics) {
+        line(g, "mov_imm.%s r%d, 7", hg_type_name(INTEGERS[before]), before == 4 ? R_BY : R_BY64);
+        line(g, "and.%s r%d, r%d, r%d", hg_type_name(INTEGERS[before]), R_LOADED + before, R_LOADED + before, before == 4 ? R_BY : R_BY64);
+        line(g, "atom.add.u32 r%d, [r%d + r%d*4 + 192], r%d", R_OLD, R_ACC, R_LOADED + before, variable(g, 0));
+    } else {
+        line(g, "ldg.%s r%d, [r%d + r%d*%u + %u]", type_text(g, t), variable(g, t), R_IN, R_LOADED + before, 1 + pick(g, MOST_SCALE),
+             pick(g, 64));
+    }
+    if (skip >= 0) place_label(g, skip);
+}
+
 /* A row, or places in another order, of an array that only this store writes: no two lanes have one place. */
 static void scatter(generator *g) {
     int t = any_type_where(g, is_integer);
@@ -222,9 +265,9 @@ void live_program(generator *g) {
 void vector_statement(generator *g) {
     switch (pick(g, 8)) {
     case 0:
-    case 1:
+    case 1: chain(g); break;
     case 2:
-    case 3: chain(g); break;
+    case 3: places(g); break;
     case 4:
     case 5: scatter(g); break;
     case 6:

@@ -1,9 +1,10 @@
 /* Random programs as native code against the interpreter, at every CPU level of the machine: the same bits, or the same fault, its text and place included.
  *
- *     native_random [--count N] [--seed N] [--level L] [--print]
+ *     native_random [--count N] [--seed N] [--level L] [--form] [--print]
  *
  * The programs are those of tests/differential with what compilers of the vector form tell apart (generate_vector.c). A program that differs is made
- * small, and a line says how to run it again. --level: baseline, v3 or v4 alone.
+ * small, and a line says how to run it again. --level: baseline, v3 or v4 alone. --form:
+ * nothing runs, programs are only put in vector form, whose rules are checked (some 300 a second): the slice of the test suite does that with more of them.
  * The test suite runs a slice; the long form is `native_random --count 1000000`. */
 /* test: labels=differential timeout=600 */
 #include "backends/cpu/compiled.h"
@@ -20,16 +21,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLICE = 40, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
+enum { SLICE = 40, FORMS = 800, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
 
 static const char *const LEVELS[] = {"baseline", "v3", "v4"};
 
 typedef struct options {
     uint64_t count, seed;
     const char *level;
-    bool print;
+    bool print, form, slice;
     library *interpreter, *native[TILE_LEVEL_COUNT];
-    uint64_t programs, faulted;
+    uint64_t programs, faulted, forms;
 } options;
 
 /* ---- the compiler, counted ---- */
@@ -135,15 +136,30 @@ static void compare(options *o, uint64_t seed, run_case *c, const hg_program *pr
     case_free(&expected);
 }
 
-static void run_seed(options *o, uint64_t seed) {
+static void form(options *o, uint64_t seed, const hg_program *program) {
+    char *text = NULL;
+    hg_status status = hg_program_emit(program, "vector", NULL, &text, NULL);
+    o->forms++;
+    if (status == HG_OK) {
+        test_passed++;
+    } else {
+        test_failed++;
+        fprintf(stderr, "native_random --seed %" PRIu64 " --form: %s\n", seed, hg_last_error_text());
+    }
+    hg_string_free(text);
+}
+
+static void run_seed(options *o, uint64_t seed, bool form_only) {
     run_case c;
     hg_program *program = NULL;
-    snprintf(crash_line, sizeof crash_line, "native_random --seed %" PRIu64 ": crashed\n", seed);
+    snprintf(crash_line, sizeof crash_line, "native_random --seed %" PRIu64 "%s: crashed\n", seed, form_only ? " --form" : "");
     if (!generate_case(seed, flags_of(seed), &c)) return;
     if (o->print) fwrite(c.text, 1, c.length, stderr);
     if (hg_program_assemble(c.text, c.length, NULL, &program) == HG_OK && hg_program_verify(program, NULL) == HG_OK) {
-        o->programs++;
-        compare(o, seed, &c, program);
+        if (form_only)
+            form(o, seed, program);
+        else
+            o->programs++, compare(o, seed, &c, program);
     } else {
         test_failed++;
         fprintf(stderr, "native_random --seed %" PRIu64 " --print: no valid program: %s\n", seed, hg_last_error_text());
@@ -160,6 +176,8 @@ static bool parse(options *o, int argc, char **argv) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--print") == 0)
             o->print = true;
+        else if (strcmp(argv[i], "--form") == 0)
+            o->form = true;
         else if (strcmp(argv[i], "--count") == 0)
             o->count = strtoull(value, NULL, 0), i++;
         else if (strcmp(argv[i], "--seed") == 0)
@@ -169,7 +187,8 @@ static bool parse(options *o, int argc, char **argv) {
         else
             return fprintf(stderr, "unknown option %s\n", argv[i]), false;
     }
-    if (!o->count) o->count = one ? 1 : SLICE;
+    o->slice = !o->count && !one && !o->form;
+    if (!o->count) o->count = one ? 1 : o->form ? FORMS : SLICE;
     return true;
 }
 
@@ -192,16 +211,20 @@ int main(int argc, char **argv) {
     static options o = {.seed = 1};
     char reason[256];
     if (!parse(&o, argc, argv)) return 2;
-    if (!use_compiler(reason)) {
-        SKIP(reason);
-        return test_done();
-    }
     signal(SIGSEGV, crashed);
     signal(SIGFPE, crashed);
     signal(SIGILL, crashed);
     signal(SIGABRT, crashed);
+    uint64_t forms = o.form ? o.count : o.slice ? FORMS : 0;
+    for (uint64_t i = 0; i < forms && test_failed < MOST_FAILURES; i++) run_seed(&o, o.seed + i, true);
+    if (forms) printf("%" PRIu64 " programs in vector form\n", o.forms);
+    if (o.form) return test_done();
+    if (!use_compiler(reason)) {
+        SKIP(reason);
+        return test_done();
+    }
     if (open_all(&o))
-        for (uint64_t i = 0; i < o.count && test_failed < MOST_FAILURES; i++) run_seed(&o, o.seed + i);
+        for (uint64_t i = 0; i < o.count && test_failed < MOST_FAILURES; i++) run_seed(&o, o.seed + i, false);
     library_close(o.interpreter);
     for (int level = 0; level < TILE_LEVEL_COUNT; level++) library_close(o.native[level]);
     printf("%" PRIu64 " programs, %" PRIu64 " of them faulted; kernels compiled: %" PRIu64 ", left to the interpreter: %" PRIu64 "%s%s\n",

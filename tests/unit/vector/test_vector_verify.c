@@ -115,7 +115,42 @@ static void test_many_conditions(void) {
     hg_text_free(&text);
 }
 
+/* A loop whose body runs once: some lanes leave it early, all others at its end. Nothing stands behind the last jump. */
+static void test_left_at_the_end(void) {
+    static const char text[] = "module t\n"
+                               "input 0: u64 param 1 buffer \"x\"\n"
+                               "slot 0: buffer input 0 read written\n"
+                               "\n"
+                               "function @main() -> void {\n"
+                               "  var a: u32\n"
+                               "  %x = input 0\n"
+                               "  %i: u64 = id global_lane_id\n"
+                               "  %two: u32 = const 2\n"
+                               "  %at: u64 = shl %i, %two\n"
+                               "  %v: u32 = load buffer slot 0 %x [%at]\n"
+                               "  %c: bool = cmp_ult %v, %two\n"
+                               "  loop {\n"
+                               "    if %c {\n"
+                               "      break\n"
+                               "    }\n"
+                               "    set a %v\n"
+                               "    break\n"
+                               "  }\n"
+                               "  %r = get a\n"
+                               "  store buffer slot 0 %x [%at], %r\n"
+                               "}\n";
+    kir_module *m = NULL;
+    vec_kernel *k = NULL;
+    CHECK(kir_parse(text, sizeof text - 1, NULL, &m) == HG_OK);
+    kir_find_uniformity(m, false);
+    CHECK(vec_form(m, &(vec_options){.lanes = 8}, &k) == HG_OK);
+    CHECK_MESSAGE(vec_verify(k) == HG_OK, "%s", hg_last_error_text());
+    vec_kernel_destroy(k);
+    kir_module_destroy(m);
+}
+
 int main(void) {
+    test_left_at_the_end();
     test_rules();
     test_many_conditions();
     return test_done();
