@@ -39,8 +39,10 @@ static const hg_jit_table *llvm;
 static atomic_uint_least64_t compiled, refused;
 static char first_reason[256];
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, hg_jit_object *object, char reason[256]) {
-    hg_status status = llvm->compile(kernel, o, object, reason);
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]) {
+    (void)patience; /* a busy machine is no reason to give up */
+    hg_status status = llvm->compile(kernel, o, NULL, object, reason);
     if (status == HG_OK) {
         compiled++;
     } else {

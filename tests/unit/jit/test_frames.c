@@ -24,8 +24,10 @@ static atomic_int compiled, refused;
 static atomic_uint largest, pretended; /* pretended: what the compiler says in place of what is */
 static char last_reason[256];
 
-static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, hg_jit_object *object, char reason[256]) {
-    hg_status status = llvm->compile(kernel, options, object, reason);
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]) {
+    (void)patience; /* a busy machine is no reason to give up */
+    hg_status status = llvm->compile(kernel, options, NULL, object, reason);
     if (status == HG_OK) {
         compiled++;
         if (pretended) object->frame = pretended;
