@@ -2,7 +2,7 @@
  * nearest, subnormals kept, no traps), whatever mode the host's thread is in, and the host finds its mode and its flags as they were.
  * docs/design/floating-point.md says where each guard stands.
  *
- * The registers are read where they are right already, never written. Of the x87 unit the entry looks at the mode only: nothing of ours
+ * Where the mode is right already it is only read. Of the x87 unit the entry looks at the mode only: nothing of ours
  * computes there. What is not ours may, and its flags are put back behind it.
  * Must not know: who computes. */
 #ifndef HG_BASE_FP_H
@@ -49,9 +49,11 @@ static inline hg_fp hg_fp_enter(void) {
     return fp;
 }
 
+/* The flags are not looked at first: that waits for the lanes' last operations, which takes longer than to write. The x87 unit's mode is the
+ * default one here, also behind what is not ours. */
 static inline void hg_fp_leave(const hg_fp *fp) {
-    if (hg_mxcsr_read() != fp->mxcsr) hg_mxcsr_write(fp->mxcsr);
-    if (HG_UNLIKELY(hg_x87_control_read() != fp->x87)) hg_x87_control_write(fp->x87);
+    hg_mxcsr_write(fp->mxcsr);
+    if (HG_UNLIKELY((fp->x87 ^ HG_X87_DEFAULT) & HG_X87_MODE)) hg_x87_control_write(fp->x87);
 }
 
 typedef uint16_t hg_fp_flags;

@@ -82,7 +82,7 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 
-static hg_status launch_in(hg_binding *binding, hg_context *context) {
+hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     if (!binding) return hg_null_argument("binding");
     if (!context) return hg_null_argument("context");
     hg_backend *b = context->backend;
@@ -110,11 +110,11 @@ static hg_status launch_in(hg_binding *binding, hg_context *context) {
 
 hg_status hg_binding_launch_in(hg_binding *binding, hg_context *context) {
     HG_ENTRY;
-    return launch_in(binding, context);
+    return hg_launch_bound(binding, context);
 }
 
 hg_status hg_binding_launch(hg_binding *binding) {
     HG_ENTRY;
     if (!binding) return hg_null_argument("binding");
-    return launch_in(binding, binding->executable->backend->context);
+    return hg_launch_bound(binding, binding->executable->backend->context);
 }

@@ -13,6 +13,9 @@ void hg_run_end_pools(hg_run *run, bool failed);
  * nobody knows yet. */
 uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands);
 
+/* blocking.c: hg_binding_launch_in where the floating-point mode is the default one already. */
+hg_status hg_launch_bound(hg_binding *binding, hg_context *context) HG_NODISCARD;
+
 /* ready.c: the commands that each launch of a binding is come again and again: the driver may make them ready. Without that they are submitted each
  * time, which always works. */
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, uint32_t count);

@@ -151,7 +151,7 @@ bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch 
         call *c = &r->calls[(key / CALLS + way) % r->usable];
         if (hg_atomic_load(&c->key, HG_RELAXED) != key || !take(c)) continue;
         bool found = matches(c, program, launch, params) && is_live(b, c->binding);
-        if (found) *status = hg_binding_launch(c->binding);
+        if (found) *status = hg_launch_bound(c->binding, b->context);
         let_go(c);
         if (found) return true;
     }
