@@ -42,7 +42,7 @@ extern const hg_vendor cuda_vendor;
 hg_status cuda_check(const char *call, CUresult error) HG_NODISCARD;
 static inline CUresult cuda_asked(const char *call) { return cuda_before_call ? cuda_before_call(call) : CUDA_SUCCESS; }
 #define CU_CALL(name, ...) \
-    HG_BLOCK_VALUE(HG_CALLS_OTHERS; CUresult cu_said = cuda_asked("cu" #name); cu_said == CUDA_SUCCESS ? cuda.name(__VA_ARGS__) : cu_said;)
+    HG_BLOCK_VALUE(CUresult cu_said = cuda_asked("cu" #name); cu_said == CUDA_SUCCESS ? cuda.name(__VA_ARGS__) : cu_said;)
 #define CU_TRY(name, ...) HG_TRY(cuda_check("cu" #name, CU_CALL(name, __VA_ARGS__)))
 
 /* ---- device.c ---- */

@@ -163,6 +163,7 @@ hg_status cuda_enter(const hg_device *d) {
 void cuda_leave(void) {
     CUcontext mine;
     (void)cuda.CtxPopCurrent(&mine);
+    hg_fp_renew(); /* a library that was loaded meanwhile may have changed the mode */
 }
 
 /* Memory that was freed stays with the process: to get it from the system again takes longer than to launch. */
