@@ -54,7 +54,7 @@ typedef struct hg_code_report {
 typedef void hg_code_listener(void *user, const hg_code_report *report);
 /**
  * Has `call` called once for each kernel whose native code was made, or was given up: with hg_config.jit "auto" on the thread that compiles in the
- * background, with "on" on the thread that makes the executable; for several kernels at the same time perhaps. It must not
+ * background, with "on" while who makes the executable waits; on threads of the library, for several kernels at the same time perhaps. It must not
  * destroy the backend or wait for its launches. Kernels that are never asked to be native (not hot, or jit "off"), and all of other backends, are
  * not told of. No call begins after hg_backend_destroy.
  *

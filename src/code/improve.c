@@ -23,6 +23,13 @@ static hg_patience patience_of(const hg_code_set *set) {
                          .stop = set->background ? hg_background_closing(set->background) : NULL};
 }
 
+/* The host's function. */
+static void tell(const hg_code_set *set, const hg_code_report *told) {
+    hg_code_listener *call = set->ear ? hg_atomic_load(&set->ear->call, HG_ACQUIRE) : NULL;
+    HG_CALLS_OTHERS;
+    if (call) call(set->ear->user, told);
+}
+
 /* To the profile, and to who listens. */
 static void report(const hg_code_set *set, hg_status status, uint64_t start, uint64_t start_ns) {
     hg_code_report told = {.size = sizeof told,
@@ -41,8 +48,7 @@ static void report(const hg_code_set *set, hg_status status, uint64_t start, uin
                                                         .start_ns = start,
                                                         .once = status == HG_ERROR_BACKEND_UNAVAILABLE});
     }
-    hg_code_listener *call = set->ear ? hg_atomic_load(&set->ear->call, HG_ACQUIRE) : NULL;
-    if (call) call(set->ear->user, &told);
+    tell(set, &told);
 }
 
 /* False: it would have to be compiled. */

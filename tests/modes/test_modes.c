@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,7 +103,7 @@ void modes_note_bytes(void) { modes_note_number(hash_of(f.bytes, 4096)); }
 /* ---- callbacks: they see the default mode, and what they do to it stays theirs ---- */
 
 static int spoiling; /* the mode that callbacks leave behind */
-static unsigned callbacks;
+static atomic_uint callbacks;
 
 static void see_default(const char *what) {
     mode now = mode_now();
@@ -112,7 +113,7 @@ static void see_default(const char *what) {
     bool plain = now.a == 0;
 #endif
     if (!plain) printf("%s is called in the mode %llx %llx\n", what, (unsigned long long)now.a, (unsigned long long)now.b);
-    callbacks++;
+    atomic_fetch_add(&callbacks, 1);
     mode_set(spoiling & ~TRAPS);
 }
 
@@ -129,6 +130,10 @@ static void release(void *user, void *memory) {
 static void host_call(void *user) {
     (void)user;
     see_default("a host call");
+}
+static void listen(void *user, const hg_code_report *report) {
+    (void)user, (void)report;
+    see_default("a listener");
 }
 static hg_status resolve(void *user, const char *from, const char *name, hg_source *source) {
     static const char TEXT[] = ".const INCLUDED = 1.0 / 3.0\n";
@@ -198,6 +203,7 @@ static void open_fixture(void) {
     MUST(hg_config_from_env(&f.config));
     snprintf(f.config.backend, sizeof f.config.backend, "%s", f.backend_name);
     MUST(hg_backend_create_with_config(&f.config, &f.backend));
+    MUST(hg_backend_listen(f.backend, listen, NULL));
     MUST(hg_context_create(f.backend, &f.context));
     MUST(hg_queue_create(f.backend, NULL, &f.queue));
     MUST(hg_program_assemble(TEXT, strlen(TEXT), none, &f.program));
@@ -345,7 +351,7 @@ static int one_mode(const char *backend, int m) {
     modes_note_bytes();
     close_fixture();
     mode_set(0);
-    printf("%s\n", callbacks > 100 ? "callbacks" : "no callbacks");
+    printf("%s\n", atomic_load(&callbacks) > 100 ? "callbacks" : "no callbacks");
     return 0;
 }
 
