@@ -1,8 +1,8 @@
 /* Text to program (language.md 2): lines and the finished program. Tokens, labels, directives, operands and instructions are in
  * assemble_*.c. One mistake gives one error: after it the statement is skipped.
  * Must not know: the binary container, types of registers (hg_infer_types does). */
-#include "isa/text_internal.h"
 #include "base/sized.h"
+#include "isa/assemble_inst.h"
 
 /* ---- statements ---- */
 
@@ -25,8 +25,9 @@ static void read_version(hg_assembler *a) {
 
 static void read_statement(hg_assembler *a) {
     hg_token first = a->token;
+    a->doubtful = false;
     if (first.kind != HG_TOKEN_NAME) {
-        hg_asm_unexpected(a, "an instruction, a label or a directive");
+        hg_asm_unexpected_with(a, "an instruction, a label or a directive", hg_foreign_sign(HG_FOREIGN_STATEMENT, first.kind));
         return;
     }
     if (hg_asm_is_macro(a)) {
@@ -81,6 +82,7 @@ static void read_file(hg_assembler *a) {
     if (a->stop) return;
     for (uint64_t i = 0; i < a->blocks.count; i++) hg_asm_error(a, "L04", &a->blocks.data[i].token, NULL, "'.if' without '.end'");
     a->finishing = true;
+    a->doubtful = false;
     hg_asm_finish_directives(a);
     hg_asm_check_defines(a);
     for (uint64_t i = 0; !a->loops_unsure && i < a->loops.count; i++)
@@ -216,6 +218,8 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->spans);
     hg_asm_free_names(&a->labels);
     hg_asm_free_names(&a->names);
+    hg_asm_free_names(&a->unknown);
+    hg_said_free(&a->said);
     hg_vec_free(&a->expansions);
     hg_vec_free(&a->frames);
     hg_vec_free(&a->files);

@@ -189,8 +189,10 @@ static bool read_element(hg_assembler *a, const hg_token *name, hg_raw_operand *
         return false;
     }
     hg_asm_next(a);
-    return read_sum(a, true, &s) && hg_asm_expect(a, ']', "'+', '-' or ']'") &&
-           add_sum(a, &s, hg_type_size_bytes((hg_type)raw->element), raw);
+    if (!read_sum(a, true, &s)) return false;
+    if (a->token.kind == ',')
+        return hg_asm_unexpected_with(a, "'+', '-' or ']'", "an array has one index: mad at, row, columns, column in front, then [x[at]]");
+    return hg_asm_expect(a, ']', "'+', '-' or ']'") && add_sum(a, &s, hg_type_size_bytes((hg_type)raw->element), raw);
 }
 
 bool hg_asm_address(hg_assembler *a, hg_raw_operand *raw) {

@@ -8,17 +8,15 @@ bool hg_asm_read_const(hg_assembler *a) {
     if (!hg_asm_identifier(a, "the name of a constant", &name)) return false;
     (void)hg_asm_accept(a, '=');
     bool good = hg_asm_expression(a, "a number", &value) && hg_asm_expect_end(a);
-    if (!good) value = (hg_constant){.kind = HG_CONSTANT_INTEGER, .integer = 1, .token = name}; /* its uses are no mistakes */
     hg_define *define = hg_asm_scope_of(a, &name) ? NULL : hg_asm_find_define(a, &name);
-    if (define && !define->is_type) {
-        define->used = true;
-        value = define->constant;
-    }
+    if (define) define->used = true;
+    if (!good) return hg_asm_declare_broken(a, &name);
+    if (define && !define->is_type) value = define->constant;
     if (!hg_asm_declare(a, &name, HG_NAME_CONSTANT, a->constants.count)) return false;
     kept = hg_vec_push(&a->constants);
     if (!kept) return hg_asm_no_memory(a);
     *kept = value;
-    return good;
+    return true;
 }
 
 bool hg_asm_read_type(hg_assembler *a) {
@@ -26,12 +24,11 @@ bool hg_asm_read_type(hg_assembler *a) {
     uint8_t type;
     if (!hg_asm_identifier(a, "the name of a type", &name)) return false;
     (void)hg_asm_accept(a, '=');
-    if (!hg_asm_expect_type(a, "a type", &type) || !hg_asm_expect_end(a)) return false;
+    bool good = hg_asm_expect_type(a, "a type", &type) && hg_asm_expect_end(a);
     hg_define *define = hg_asm_scope_of(a, &name) ? NULL : hg_asm_find_define(a, &name);
-    if (define && define->is_type) {
-        define->used = true;
-        type = (uint8_t)define->type;
-    }
+    if (define) define->used = true;
+    if (!good) return hg_asm_declare_broken(a, &name);
+    if (define && define->is_type) type = (uint8_t)define->type;
     return hg_asm_declare(a, &name, HG_NAME_TYPE, type);
 }
 

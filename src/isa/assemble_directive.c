@@ -203,7 +203,7 @@ static bool read_param_head(hg_assembler *a, hg_param *p, param_head *head) {
     if (!hg_asm_identifier(a, head->has_register ? "a parameter name" : "a register or a parameter name", &head->name)) return false;
     if (hg_is_parameter_name(name->text, name->length)) return true;
     hg_asm_error(a, "S02", name, NULL, "parameter names have only letters, digits and '_'");
-    return false;
+    return hg_asm_declare_broken(a, name);
 }
 
 static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_assembler *, hg_param *, uint32_t)) {
@@ -211,7 +211,8 @@ static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_
     if (!read_param_head(a, p, &head)) return false;
     p->name = hg_arena_text(&a->program->arena, head.name.text, head.name.length);
     if (!p->name) return hg_asm_no_memory(a);
-    if (!read_body(a, p, (uint32_t)a->params.count) || !hg_asm_expect_end(a) || !check_unique(a, &head, p)) return false;
+    bool good = read_body(a, p, (uint32_t)a->params.count) && hg_asm_expect_end(a) && check_unique(a, &head, p);
+    if (!good) return hg_asm_declare_broken(a, &head.name);
     hg_param *kept = hg_vec_push(&a->params);
     if (!kept) return hg_asm_no_memory(a);
     *kept = *p;

@@ -285,7 +285,9 @@ static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
         a->program->extent_ops[named->op].param = number;
     else
         extent_at(a, &named->place)->param = number;
-    if (!p && a->broken_param) return; /* its line has been reported */
+    a->doubtful = false;
+    if (!p) (void)hg_asm_find_name(a, &named->token);                            /* one that could not be declared is no mistake */
+    if (!p && (a->broken_param || !hg_asm_is_unknown(a, &named->token))) return; /* its line has been reported, or the name */
     if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
     hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param NAME u64",
                  "extent '%.*s' is no scalar parameter of type u32 or u64", (int)named->token.length, named->token.text);
@@ -322,6 +324,8 @@ hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uin
     hg_assembler *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     hg_status status = read_alone(a, p, text, e, lanes_count);
+    hg_asm_free_names(&a->unknown);
+    hg_said_free(&a->said);
     hg_vec_free(&a->extents);
     hg_vec_free(&a->expansions);
     hg_vec_free(&a->frames);

@@ -169,6 +169,21 @@ static void missing_named(hg_assembler *a, const hg_mnemonic *name, const hg_op_
 }
 
 /* Messages of mnemonics with several forms, and of those without names, count: which form was meant is not known. */
+/* What makes the operand one of the kind that is expected; NULL: it is not known. */
+static const char *other_kind_hint(const hg_operand_info *expected, const hg_raw_operand *raw, char hint[HG_FOREIGN_BYTES]) {
+    int shown = hg_token_shown(&raw->token);
+    bool word = raw->token.kind == HG_TOKEN_NAME && !raw->name.length;
+    if (!word) return NULL;
+    if (expected->kind == HG_K_LABEL)
+        snprintf(hint, HG_FOREIGN_BYTES, "write @%.*s", shown, raw->token.text);
+    else if (expected->kind == HG_K_ADDRESS && raw->element != HG_TYPE_OMITTED)
+        snprintf(hint, HG_FOREIGN_BYTES, "write [%.*s[i]], where i is the element's number: [%.*s[global]]", shown, raw->token.text, shown,
+                 raw->token.text);
+    else
+        return NULL;
+    return hint;
+}
+
 static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op, const hg_given *given, const hg_match *m) {
     const hg_op_info *info = hg_op_get(op);
     uint32_t wanted = text_operand_count(info), by_position = count_operands(info, false);
@@ -190,8 +205,9 @@ static bool wrong_operands(hg_assembler *a, const hg_mnemonic *name, hg_op op, c
             raw_text(raw, got);
         bool register_kind = expected->kind == HG_K_REG || expected->kind == HG_K_COUNT || expected->kind == HG_K_ARRAY;
         bool unknown = register_kind && raw->kind == HG_RAW_WORD && raw->word == HG_WORD_NONE;
-        char hint[HG_NEAREST_BYTES + 40];
-        hg_asm_error(a, "N03", &raw->token, unknown ? hg_asm_register_hint(a, &raw->token, hint) : NULL,
+        char hint[HG_FOREIGN_BYTES];
+        if (unknown && !hg_asm_is_unknown(a, &raw->token)) return false;
+        hg_asm_error(a, "N03", &raw->token, unknown ? hg_asm_register_hint(a, &raw->token, hint) : other_kind_hint(expected, raw, hint),
                      "operand %u of '%s': expected %s%s%s, got %s", (unsigned)m->matched + 1, info->text,
                      hg_operand_is_named(expected) ? expected->name : "", hg_operand_is_named(expected) ? "=" : "", kind_text(expected),
                      got);
@@ -222,6 +238,25 @@ static bool read_named(hg_assembler *a, hg_raw_operand *raw) {
     return raw->kind != HG_RAW_NAMED || hg_asm_unexpected(a, "',' or end of line");
 }
 
+/* What follows an operand is neither a comma nor the end. */
+static bool unexpected_behind(hg_assembler *a, const hg_given *given) {
+    char hint[HG_FOREIGN_BYTES];
+    const hg_raw_operand *last = given->count && !given->extra.length ? &given->raw[given->count - 1] : NULL;
+    bool name = last && last->token.kind == HG_TOKEN_NAME, value = a->token.kind == HG_TOKEN_NAME || a->token.kind == HG_TOKEN_NUMBER;
+    const char *said = NULL;
+    if (name && last->kind == HG_RAW_WORD && last->word == HG_WORD_NONE && !value && a->token.kind != '[') {
+        if (hg_asm_is_unknown(a, &last->token))
+            hg_asm_error(a, "S02", &last->token, hg_asm_register_hint(a, &last->token, hint),
+                         "'%.*s' is no register, parameter or constant", hg_token_shown(&last->token), last->token.text);
+        return false;
+    }
+    if (name && a->token.kind == '[' && hg_asm_bracket_hint(a, &last->token, hint)) said = hint;
+    if (name && (a->token.kind == '+' || a->token.kind == '-' || a->token.kind == '*'))
+        said = "an operand is one register or number: add t, a, b before; an address has brackets: [x + i*4]";
+    if (value) said = "a comma stands between operands";
+    return hg_asm_unexpected_with(a, "',' or end of line", said);
+}
+
 static bool read_operands(hg_assembler *a, hg_op op, hg_given *given) {
     given->count = 0;
     given->extra = (hg_token){0};
@@ -243,7 +278,7 @@ static bool read_operands(hg_assembler *a, hg_op op, hg_given *given) {
         else if (!given->extra.length)
             given->extra = spare.token;
     } while (hg_asm_accept(a, ','));
-    return a->token.kind == HG_TOKEN_END_OF_LINE || a->token.kind == HG_TOKEN_END_OF_FILE || hg_asm_unexpected(a, "',' or end of line");
+    return hg_asm_at_end(a) || unexpected_behind(a, given);
 }
 
 /* ---- the statement ---- */
@@ -269,7 +304,9 @@ static bool emit_comparison(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     for (uint32_t i = 0; i < 3; i++) {
         const hg_raw_operand *raw = &given->raw[i];
         if (i == 2 ? raw->kind == HG_RAW_TARGET : hg_raw_is_register(raw) || hg_raw_is_id(raw) || raw->literal.length != 0) continue;
-        hg_asm_error(a, "N03", &raw->token, NULL, "operand %u of '%.*s': expected %s, got %s", (unsigned)i + 1, length, m->token.text,
+        char hint[HG_FOREIGN_BYTES];
+        const char *said = i == 2 ? other_kind_hint(&(hg_operand_info){.kind = HG_K_LABEL}, raw, hint) : NULL;
+        hg_asm_error(a, "N03", &raw->token, said, "operand %u of '%.*s': expected %s, got %s", (unsigned)i + 1, length, m->token.text,
                      i == 2 ? "a label (@name)" : "a register or a literal", raw_text(raw, got));
         return false;
     }

@@ -55,6 +55,18 @@ bool hg_asm_unsigned_value(hg_assembler *a, const hg_token *at, uint64_t most, c
 /* mov_imm without type: i32 if it fits, else i64; real literals f32. */
 bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type);
 
+/* assemble_foreign.c */
+typedef enum hg_foreign_place { HG_FOREIGN_STATEMENT, HG_FOREIGN_OPERAND } hg_foreign_place;
+enum { HG_FOREIGN_BYTES = 320 };
+/* What is written here for a sign of other languages, a token's kind; NULL: nothing is known. */
+const char *hg_foreign_sign(hg_foreign_place place, int kind);
+/* x[i] without the brackets around it, whose '[' is the next token. False: the brackets do not close. */
+bool hg_asm_bracket_hint(const hg_assembler *a, const hg_token *name, char hint[HG_FOREIGN_BYTES]);
+/* What is written here for a word of other languages; NULL: there is nothing to say. */
+const char *hg_foreign_hint(hg_foreign_place place, const char *text, size_t length);
+/* a = b + c, a += b, a++, x[i] = a, with `first` read: the instruction that says so. False: it is nothing of that kind. */
+bool hg_asm_assignment_hint(const hg_assembler *a, const hg_token *first, char hint[HG_FOREIGN_BYTES]);
+
 /* assemble_infer.c: types that operands tell, and registers for literals, ids and u32 values where u64 is meant. May change the op. */
 bool hg_asm_infer(hg_assembler *a, hg_mnemonic *m, hg_given *given, const hg_match *found);
 /* Type that is known of a register operand, HG_TYPE_OMITTED: none. */

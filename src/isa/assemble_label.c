@@ -9,6 +9,7 @@ uint32_t hg_asm_label(hg_assembler *a, const hg_token *name) {
 bool hg_asm_define_label(hg_assembler *a, const hg_token *name) {
     char got[80];
     if (!hg_is_identifier(name->text, name->length)) {
+        if (!hg_asm_is_unknown(a, name)) return true;
         if (name->length > HG_MAX_IDENT_BYTES)
             hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
         else
@@ -37,6 +38,7 @@ bool hg_asm_define_label(hg_assembler *a, const hg_token *name) {
 static void report_undefined(hg_assembler *a, hg_name *label, const hg_token *at, const char *where, unsigned long long inst) {
     if (label->reported) return;
     label->reported = true;
+    if (a->names_missing) return; /* it may stand in the file that could not be read */
     if (inst == HG_NONE)
         hg_asm_error(a, "L02", at, NULL, "label not found: %.*s", (int)label->token.length, label->token.text);
     else

@@ -222,7 +222,7 @@ bool hg_asm_read_macro(hg_assembler *a, const hg_token *word) {
     bool good = hg_asm_identifier(a, "the name of a macro", &macro.name) && read_parameters(a, &macro);
     while (!good && !hg_asm_at_end(a)) hg_asm_next(a);
     a->parameters = a->frames.data[a->frames.count - 1].parameters;
-    if (!read_body(a, &token, &macro.body) || !good) return false;
+    if (!read_body(a, &token, &macro.body) || !good) return hg_asm_declare_broken(a, &macro.name);
     macro.body.expansion = token.expansion;
     if (!hg_asm_declare(a, &macro.name, HG_NAME_MACRO, a->macros.count)) return false;
     hg_macro *kept = hg_vec_push(&a->macros);

@@ -73,18 +73,40 @@ static void try_sets(hg_nearest *n) {
     }
 }
 
+/* What another language means by it; the words before the first `length` bytes' types. NULL: nothing is known. */
+static const char *foreign_hint(const hg_assembler *a, const hg_mnemonic *m, size_t length, char hint[HG_FOREIGN_BYTES]) {
+    size_t first = 0;
+    hg_type type;
+    while (first < m->token.length && m->token.text[first] != '.') first++;
+    if (hg_asm_assignment_hint(a, &m->token, hint)) return hint;
+    const char *word = hg_foreign_hint(HG_FOREIGN_STATEMENT, m->token.text, first);
+    if (word) return word;
+    if (hg_type_from_name(m->token.text, m->token.length, &type)) return ".reg NAME TYPE declares a register: .reg v f32";
+    hg_op op = hg_op_from_specification(m->token.text, length);
+    if (op == HG_OP_NONE) return NULL;
+    snprintf(hint, HG_FOREIGN_BYTES, "in text it is '%s'", hg_op_get(op)->text);
+    return hint;
+}
+
 static bool unknown_mnemonic(hg_assembler *a, const hg_mnemonic *m) {
     hg_type type;
     size_t length = m->token.length;
     for (uint32_t i = m->parts;
          i-- > 1 && hg_asm_type(a, m->token.text + m->start[i], m->end[i] - m->start[i], hg_asm_scope_of(a, &m->token), &type);)
         length = m->end[i - 1];
+    char got[80], hint[HG_FOREIGN_BYTES];
+    (void)hg_asm_find_name(a, &m->token); /* a macro that could not be declared is no mistake */
+    if (a->errors && a->names_missing) return false;
+    const char *said = foreign_hint(a, m, length, hint);
+    if (said) {
+        hg_asm_error(a, "N01", &m->token, said, "unknown mnemonic %s", hg_token_describe(&m->token, got));
+        return false;
+    }
     hg_nearest nearest;
     hg_nearest_init(&nearest, m->token.text, length);
     for (int op = 0; op < HG_OP_COUNT && a->errors < HG_MOST_EXPLAINED; op++)
         if (op != HG_OP_SET) hg_nearest_try(&nearest, hg_op_get((hg_op)op)->text);
     if (a->errors < HG_MOST_EXPLAINED) try_sets(&nearest);
-    char got[80];
     hg_asm_error(a, "N01", &m->token, hg_nearest_hint(&nearest), "unknown mnemonic %s", hg_token_describe(&m->token, got));
     return false;
 }
@@ -146,6 +168,7 @@ static bool read_types(hg_assembler *a, hg_mnemonic *m) {
         bool known = hg_asm_type(a, at.text, at.length, hg_asm_scope_of(a, &at), &type);
         if (!known && (i >= info->type_count || given > info->type_count)) return unknown_mnemonic(a, m);
         if (!known) {
+            if (a->errors && a->names_missing) return false; /* it may be of the file that could not be read */
             hg_asm_error(a, "N06", &at, NULL, "%s is no type", hg_token_describe(&at, got));
             return false;
         }

@@ -90,6 +90,7 @@ HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_
     if (!a->names.count) return NULL;
     for (;; scope = hg_asm_scope_around(a, scope)) {
         hg_name *name = hg_asm_find_in(&a->names, text, length, scope);
+        if (name && name->kind == HG_NAME_BROKEN) a->doubtful = true;
         if (name || !scope) return name;
     }
 }
@@ -103,8 +104,14 @@ bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, u
     uint64_t count = a->names.count;
     const hg_name *name = hg_asm_enter(a, &a->names, token, kind, index);
     if (!name || a->names.count > count) return name != NULL;
+    if (name->kind == HG_NAME_BROKEN) return false; /* which of the two was meant is not known: one mistake */
     hg_asm_error(a, "D02", token, NULL, "name '%.*s' declared twice: first in line %u", (int)token->length, token->text,
                  (unsigned)name->token.line);
+    return false;
+}
+
+bool hg_asm_declare_broken(hg_assembler *a, const hg_token *token) {
+    if (token->length) (void)hg_asm_enter(a, &a->names, token, HG_NAME_BROKEN, 0);
     return false;
 }
 
@@ -130,6 +137,8 @@ bool hg_asm_unknown_constant(hg_assembler *a, const char *expected) {
     char got[80];
     hg_nearest nearest;
     if (a->token.kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, expected);
+    (void)hg_asm_find_name(a, &a->token); /* one that could not be declared is no mistake */
+    if (!hg_asm_is_unknown(a, &a->token)) return false;
     hg_nearest_init(&nearest, a->token.text, a->token.length);
     hg_asm_try_constants(a, &nearest);
     hg_asm_error(a, "S02", &a->token, hg_nearest_hint(&nearest), "expected %s, got %s", expected, hg_token_describe(&a->token, got));

@@ -1,6 +1,6 @@
 /* Operands (language.md 2 and 2.1): syntax only; which kinds an instruction takes is decided later, by its row.
  * Must not know: the table of instructions. */
-#include "isa/text_internal.h"
+#include "isa/assemble_inst.h"
 
 #include <stdio.h>
 
@@ -158,6 +158,6 @@ bool hg_asm_operand(hg_assembler *a, bool named, hg_raw_operand *raw) {
     case '~':
     case '!':
     case HG_TOKEN_NUMBER: return read_literal(a, raw);
-    default: return hg_asm_unexpected(a, "an operand");
+    default: return hg_asm_unexpected_with(a, "an operand", hg_foreign_sign(HG_FOREIGN_OPERAND, a->token.kind));
     }
 }

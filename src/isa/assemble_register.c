@@ -1,6 +1,6 @@
 /* Registers and predicates by name: what a name stands for, .reg, .name, register arrays, special registers, temporaries, and where virtual
  * registers stand. Must not know: instructions, liveness. */
-#include "isa/text_internal.h"
+#include "isa/assemble_inst.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,16 +75,35 @@ static bool read_extents(hg_assembler *a, hg_named *name) {
 
 static bool is_literal_word(const hg_token *t) { return hg_token_is(t, "inf") || hg_token_is(t, "nan") || hg_token_is(t, "bits"); }
 
+/* The name is no register any more; what stands for it is not used. */
+static void break_name(hg_assembler *a, const hg_named *name) {
+    hg_name *declared = hg_asm_find_in(&a->names, name->token.text, name->token.length, hg_asm_scope_of(a, &name->token));
+    if (declared) declared->kind = HG_NAME_BROKEN;
+}
+
 static bool read_declared(hg_assembler *a) {
     hg_token token;
     if (!hg_asm_identifier(a, "a name", &token)) return false;
     if (!hg_is_parameter_name(token.text, token.length) || is_literal_word(&token) || hg_token_is(&token, "pred")) {
         hg_asm_error(a, "S02", &token, "names of registers have only letters, digits and '_', and are no words of literals",
                      "'%.*s' cannot be a register's name", hg_token_shown(&token), token.text);
-        return false;
+        return hg_asm_declare_broken(a, &token);
     }
     hg_named *name = add_name(a, &token, HG_NAME_REGISTER);
-    return name && read_extents(a, name);
+    if (!name || read_extents(a, name)) return name != NULL;
+    break_name(a, name);
+    return false;
+}
+
+/* Behind a mistake in a list: to the next comma, or to a word, which is the type. */
+static void skip_declared(hg_assembler *a) {
+    uint32_t depth = 0;
+    if (a->token.kind != HG_TOKEN_NAME && a->token.kind != ',' && !hg_asm_at_end(a) && a->token.kind != '[') hg_asm_next(a);
+    for (; !hg_asm_at_end(a); hg_asm_next(a)) {
+        if (!depth && (a->token.kind == ',' || a->token.kind == HG_TOKEN_NAME)) return;
+        depth += a->token.kind == '[';
+        depth -= depth && a->token.kind == ']';
+    }
 }
 
 /* Of a predicate HG_TYPE_OMITTED. */
@@ -99,11 +118,17 @@ static bool read_register_type(hg_assembler *a, uint8_t *type, bool *predicate) 
 bool hg_asm_read_registers(hg_assembler *a) {
     uint64_t first = a->named.count;
     uint8_t type;
-    bool predicate;
+    bool predicate, good = true;
     do {
-        if (!read_declared(a)) return false;
-    } while (hg_asm_accept(a, ','));
-    if (!read_register_type(a, &type, &predicate)) return false;
+        bool read = read_declared(a);
+        if (!read && !a->stop) skip_declared(a); /* the others are names all the same */
+        good = good && read;
+    } while (hg_asm_accept(a, ',') && !a->stop);
+    if (a->stop) return false;
+    if (!read_register_type(a, &type, &predicate)) {
+        for (uint64_t i = first; i < a->named.count; i++) break_name(a, &a->named.data[i]);
+        return false;
+    }
     for (uint64_t i = first; i < a->named.count; i++) {
         hg_named *name = &a->named.data[i];
         name->type = type;
@@ -112,7 +137,7 @@ bool hg_asm_read_registers(hg_assembler *a) {
         for (uint32_t k = 0; k < name->count; k++)
             if (!hg_asm_add_virtual(a, (uint32_t)i, type, predicate, &name->token)) return false;
     }
-    return true;
+    return good;
 }
 
 /* ---- .name: what disassembled text says of registers that the program had by name ---- */
@@ -258,6 +283,8 @@ bool hg_asm_word_register(hg_assembler *a, const hg_token *word, uint8_t *kind, 
 const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word, char out[HG_NEAREST_BYTES + 40]) {
     hg_nearest nearest;
     char known[HG_NEAREST_BYTES];
+    const char *foreign = hg_foreign_hint(HG_FOREIGN_OPERAND, word->text, word->length);
+    if (foreign) return foreign;
     if (!hg_is_parameter_name(word->text, word->length) || a->errors >= HG_MOST_EXPLAINED) return NULL;
     hg_nearest_init(&nearest, word->text, word->length);
     for (uint64_t i = 0; i < a->named.count; i++) {
@@ -281,7 +308,7 @@ static bool wrong_register(hg_assembler *a, const hg_token *word, uint8_t kind, 
                      hg_token_describe(word, got));
     else if (kind == HG_WORD_PREDICATE)
         hg_asm_error(a, "N03", word, NULL, "expected %s, got the predicate %s", expected, hg_token_describe(word, got));
-    else
+    else if (hg_asm_is_unknown(a, word))
         hg_asm_error(a, "S02", word, hg_asm_register_hint(a, word, hint), "expected %s, got %s", expected, hg_token_describe(word, got));
     return false;
 }
@@ -289,7 +316,7 @@ static bool wrong_register(hg_assembler *a, const hg_token *word, uint8_t kind, 
 bool hg_asm_read_register(hg_assembler *a, const char *expected, hg_register *reg) {
     hg_token word = a->token;
     uint8_t kind;
-    if (word.kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, expected);
+    if (word.kind != HG_TOKEN_NAME) return hg_asm_unexpected_with(a, expected, hg_foreign_sign(HG_FOREIGN_OPERAND, word.kind));
     hg_asm_next(a);
     if (hg_looks_like_register(word.text, word.length, 'r')) {
         *reg = HG_NO_REGISTER;

@@ -394,7 +394,10 @@ bool hg_asm_read_include(hg_assembler *a) {
     hg_token string = a->token;
     if (!hg_asm_expect(a, HG_TOKEN_STRING, "the name of a file as a string") || !hg_asm_expect_end(a)) return false;
     const hg_source *source = hg_asm_resolve(a, &string);
-    if (!source) return false;
+    if (!source) {
+        a->names_missing = true;
+        return false;
+    }
     const char *name = source->name ? source->name : "";
     if (is_open(a, name)) {
         hg_asm_error(a, "S05", &string, NULL, "'%.200s' includes itself", name);

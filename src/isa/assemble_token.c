@@ -13,7 +13,8 @@ static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint3
 enum { MOST_SHOWN = 64 /* errors that get their line of an included file */ };
 
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
-    if (a->muted) return;
+    if (a->muted || (a->doubtful && a->errors)) return;
+    if (at->expansion && !hg_said_new(&a->said, &a->expansions.data[at->expansion], at->line, at->column, HG_SEVERITY_ERROR)) return;
     char message[sizeof a->first.message] = "one of very many errors";
     bool explained = a->errors < HG_MOST_EXPLAINED || a->finishing;
     if (explained) {
@@ -40,14 +41,22 @@ void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const c
     hg_text_free(&words);
 }
 
-bool hg_asm_unexpected(hg_assembler *a, const char *expected) {
+bool hg_asm_unexpected(hg_assembler *a, const char *expected) { return hg_asm_unexpected_with(a, expected, NULL); }
+
+bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *hint) {
     char got[80];
     if (a->token.kind == HG_TOKEN_BAD && !a->lexer.code) return false; /* has been reported */
     if (a->token.kind == HG_TOKEN_BAD)
         hg_asm_error(a, a->lexer.code, &a->token, a->lexer.hint, "%s", a->lexer.message);
     else
-        hg_asm_error(a, "S02", &a->token, NULL, "expected %s, got %s", expected, hg_token_describe(&a->token, got));
+        hg_asm_error(a, "S02", &a->token, hint, "expected %s, got %s", expected, hg_token_describe(&a->token, got));
     return false;
+}
+
+bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name) {
+    uint64_t count = a->unknown.count;
+    if (a->muted || (a->errors && a->names_missing)) return false;
+    return hg_asm_enter(a, &a->unknown, name, HG_NAME_BROKEN, 0) && a->unknown.count > count;
 }
 
 bool hg_asm_no_memory(hg_assembler *a) {
@@ -74,6 +83,7 @@ bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
     hg_asm_next(a);
     if (hg_is_identifier(name->text, name->length)) return true;
     char got[80];
+    if (!hg_asm_is_unknown(a, name)) return false; /* its declaration and its uses are one mistake */
     if (name->length > HG_MAX_IDENT_BYTES)
         hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
     else

@@ -182,6 +182,8 @@ typedef struct hg_op_info {
 const hg_op_info *hg_op_get(hg_op op);
 /* HG_OP_NONE when no row has that opcode. */
 hg_op hg_op_from_opcode(uint16_t opcode);
+/* By a name of the specification in any way of writing: BarSync, BAR_SYNC, bar.sync (assemble_foreign.c). HG_OP_NONE: there is none. */
+hg_op hg_op_from_specification(const char *text, size_t length);
 /* The next row with the same mnemonic (without condition, scope and types), in hg_op order; HG_OP_NONE when there is none. */
 hg_op hg_op_next_form(hg_op op);
 bool hg_op_allows_type(hg_op op, hg_type type);

@@ -1,4 +1,4 @@
-/* Where text came from: files that were included, uses of macros, rounds of repetitions; in words, for messages.
+/* Where text came from: files that were included, uses of macros, rounds of repetitions; in words, for messages, each of which is said once.
  * Must not know: the grammar, the assembler. */
 #include "base/lines.h"
 #include "isa/program.h"
@@ -28,6 +28,48 @@ static void find_line(const hg_text_file *file, uint32_t line, hg_origin *origin
     hg_line_reader reader = {file->text, file->length < SEARCHED_BYTES ? file->length : SEARCHED_BYTES, 0, 1};
     (void)hg_line_read(&reader, line, &origin->text, &origin->text_length);
 }
+
+/* ---- what has been said ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t x) {
+    hash = (hash ^ x) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+/* Where the hash is, or would be. */
+static uint64_t find_said(const hg_said *said, uint64_t hash) {
+    uint64_t slot = hash & (said->capacity - 1);
+    while (said->slots[slot] && said->slots[slot] != hash) slot = (slot + 1) & (said->capacity - 1);
+    return slot;
+}
+
+static bool grow_said(hg_said *said) {
+    hg_said larger = {.count = said->count, .capacity = said->capacity ? said->capacity * 2 : 64};
+    larger.slots = hg_calloc((size_t)larger.capacity, sizeof *larger.slots);
+    if (!larger.slots) return false;
+    for (uint64_t i = 0; i < said->capacity; i++)
+        if (said->slots[i]) larger.slots[find_said(&larger, said->slots[i])] = said->slots[i];
+    hg_free(said->slots);
+    *said = larger;
+    return true;
+}
+
+bool hg_said_new(hg_said *said, const hg_text_expansion *expansion, uint32_t line, uint32_t column, hg_severity severity) {
+    uint64_t hash = mix(mix(1 + (uint64_t)severity, expansion->file), (uint64_t)line << 32 | column) | 1;
+    if (said->count * 2 >= said->capacity && !grow_said(said)) return true;
+    uint64_t slot = find_said(said, hash);
+    if (said->slots[slot]) return false;
+    said->slots[slot] = hash;
+    said->count++;
+    return true;
+}
+
+void hg_said_free(hg_said *said) {
+    hg_free(said->slots);
+    *said = (hg_said){0};
+}
+
+/* ---- places in words ---- */
 
 void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin) {
     *origin = (hg_origin){.line = line, .column = column};

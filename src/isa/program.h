@@ -146,6 +146,14 @@ typedef struct hg_origins {
 } hg_origins;
 /* Where a place of an expansion is, for messages (origin.c); words are added to, and kept until the origin is of no more use. */
 void hg_find_origin(const hg_origins *o, uint32_t expansion, uint32_t line, uint32_t column, hg_text *words, hg_origin *origin);
+/* Mistakes that have been reported, by their place in the text: a body that is read again has them again. */
+typedef struct hg_said {
+    uint64_t *slots; /* hashes; 0: empty */
+    uint64_t count, capacity;
+} hg_said;
+/* Whether a mistake at that place of the text that the expansion has is a new one. Without memory it is. */
+bool hg_said_new(hg_said *said, const hg_text_expansion *expansion, uint32_t line, uint32_t column, hg_severity severity);
+void hg_said_free(hg_said *said);
 typedef struct hg_meta {
     const char *key;
     const char *value;

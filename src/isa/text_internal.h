@@ -102,7 +102,8 @@ typedef enum hg_name_kind {
     HG_NAME_REGISTER,
     HG_NAME_PREDICATE,
     HG_NAME_PARAM,
-    HG_NAME_LABEL /* in a table of their own */
+    HG_NAME_BROKEN, /* its declaration could not be read: what uses it is no mistake */
+    HG_NAME_LABEL   /* in a table of their own */
 } hg_name_kind;
 #define HG_UNDEFINED UINT32_MAX
 /* What a name of the user's stands for. A name belongs to the scope of the place where it is declared. */
@@ -284,8 +285,12 @@ typedef struct hg_assembler {
     hg_program *program;                   /* under construction; its arena takes what is final */
     uint16_t mnemonics[HG_MNEMONIC_SLOTS]; /* hash table of hg_op + 1 by first form */
 
-    uint32_t muted; /* errors are not reported */
-    hg_arena texts; /* of tokens that stand in no source */
+    uint32_t muted;     /* errors are not reported */
+    bool doubtful;      /* the statement uses a name whose declaration could not be read: what is wrong with it may come from that */
+    bool names_missing; /* a file could not be included: names that nothing declares may be its */
+    hg_names unknown;   /* names that have been reported as unknown, or as none */
+    hg_said said;       /* mistakes in text that is read several times */
+    hg_arena texts;     /* of tokens that stand in no source */
 
     /* names */
     hg_names names;
@@ -336,6 +341,9 @@ typedef struct hg_assembler {
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
 /* S02, or what the lexer found wrong with the next token. Always false. */
 bool hg_asm_unexpected(hg_assembler *a, const char *expected);
+bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *hint);
+/* Whether a name that nothing declares is to be reported: the first time, and only where all files that may declare it were read. */
+bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name);
 bool hg_asm_no_memory(hg_assembler *a); /* always false */
 static inline void hg_asm_next(hg_assembler *a) {
     a->token = hg_lexer_next(&a->lexer);
@@ -384,6 +392,8 @@ hg_name *hg_asm_find_name(hg_assembler *a, const hg_token *token);
 hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_t length, uint32_t scope);
 /* False after D02 (the scope has that name) or without memory. */
 bool hg_asm_declare(hg_assembler *a, const hg_token *token, hg_name_kind kind, uint64_t index);
+/* Behind an error in the declaration of a name: it is declared all the same, so that its uses are no further errors. Always false. */
+bool hg_asm_declare_broken(hg_assembler *a, const hg_token *token);
 /* The constant that a name token stands for, NULL: it stands for none. */
 const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token);
 /* S02 with the nearest constant as a hint; always false. */

@@ -13,6 +13,7 @@ typedef struct hg_check {
     hg_diagnostics *diagnostics; /* may be NULL */
     const char *code;            /* replaces every code (B08 while reading a binary); NULL: none */
     uint8_t *marked;             /* a byte an instruction: has an error */
+    hg_said said;                /* mistakes in text that was read several times */
     hg_arena scratch;            /* freed with the check */
     uint64_t errors;
     bool out_of_memory;

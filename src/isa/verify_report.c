@@ -63,6 +63,13 @@ static void diagnose(const hg_check *c, hg_severity severity, const char *code, 
     first->column = origin.column;
 }
 
+/* Lines that are read several times have their mistakes several times. */
+static bool is_new(hg_check *c, uint32_t expansion, hg_place place, hg_severity severity) {
+    const hg_origins *o = &c->program->origins;
+    if (!expansion || expansion >= o->count || !place.line) return true;
+    return hg_said_new(&c->said, &o->expansions[expansion], place.line, place.column, severity);
+}
+
 static bool stands_before(hg_place a, const hg_error *b) {
     if (a.line != b->line) return a.line < b->line;
     if (a.column != b->column) return a.column < b->column;
@@ -74,15 +81,16 @@ void hg_check_error(hg_check *c, const char *code, int64_t inst, int operand, co
         c->marked[inst] = 1;
         return;
     }
+    uint32_t expansion;
+    hg_error outer = {0};
+    hg_place place = place_of(c->program, inst, operand, &expansion);
+    code = c->code ? c->code : code;
+    if (!is_new(c, expansion, place, HG_SEVERITY_ERROR)) return;
     char message[sizeof c->first.message];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    uint32_t expansion;
-    hg_error outer = {0};
-    hg_place place = place_of(c->program, inst, operand, &expansion);
-    code = c->code ? c->code : code;
     diagnose(c, HG_SEVERITY_ERROR, code, place, expansion, hint, message, &outer);
     place.line = outer.line;
     place.column = outer.column;
@@ -105,11 +113,13 @@ void hg_check_warning(hg_check *c, const char *code, int64_t inst, const char *h
     va_end(args);
     uint32_t expansion;
     hg_place place = place_of(c->program, inst, HG_NO_OPERAND, &expansion);
+    if (!is_new(c, expansion, place, HG_SEVERITY_WARNING)) return;
     diagnose(c, HG_SEVERITY_WARNING, code, place, expansion, hint, message, NULL);
 }
 
 hg_status hg_check_end(hg_check *c) {
     hg_free(c->marked);
+    hg_said_free(&c->said);
     hg_arena_free(&c->scratch);
     if (c->out_of_memory) return hg_fail_memory();
     if (!c->errors) return HG_OK;

@@ -342,10 +342,10 @@ static void test_expansion_words(void) {
     static const char text[] = ".atlas 1\n.program t\n.macro m a\nadd.u32 a, r5, p0\n.end\n.for k, 0, 2\nm r{k}\n.end\n";
     hg_diagnostics *d = hg_diagnostics_create(0);
     hg_program *p = NULL;
-    CHECK(assemble_with(text, NULL, 0, d, &p) == HG_ERROR_ISA && hg_diagnostics_count(d) == 2);
-    const hg_diagnostic *g = hg_diagnostics_get(d, 1);
+    CHECK(assemble_with(text, NULL, 0, d, &p) == HG_ERROR_ISA && hg_diagnostics_count(d) == 1);
+    const hg_diagnostic *g = hg_diagnostics_get(d, 0); /* the second round has the same mistake */
     CHECK(g && g->line == 4 && g->column == 16 && g->expansion);
-    if (g && g->expansion) CHECK_TEXT(g->expansion, "in macro 'm', used at 7:1; in round 2 of the .for at 6:1");
+    if (g && g->expansion) CHECK_TEXT(g->expansion, "in macro 'm', used at 7:1; in round 1 of the .for at 6:1");
     hg_diagnostics_destroy(d);
     static const char late[] =
         ".atlas 1\n.program t\n.macro m a\nadd.u32 r9, r9, a\n.end\nmov_imm.u32 r9, 1\nm r1\n"; /* found by the verifier */
