@@ -177,7 +177,7 @@ static hg_status name_function(build_job *job, build_program *p) {
     for (const build_program *other = job->programs; other < p; other++)
         if (strcmp(other->function, p->function) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "two programs called '%s': both would be the function %s", name, p->function);
-    return build_name_params(p);
+    return build_name_params(job, p);
 }
 
 static bool is_c_name(const char *name) {
@@ -229,8 +229,10 @@ hg_status hg_build(const hg_program *const *programs, uint32_t count, const char
                    hg_text *h) {
     if (!is_c_name(name))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name in C: letters, digits and _, at most %d", name, (int)HG_MAX_IDENT_BYTES);
-    if (strncmp(name, "hgk", 3) == 0 || strncmp(name, "hgs", 3) == 0 || strncmp(name, "hgv", 3) == 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s': what begins with hgk, hgs and hgv is the C text's own", name);
+    static const char *const own[] = {"hgd", "hgk", "hgs", "hgv"};
+    for (size_t i = 0; i < HG_COUNT_OF(own); i++)
+        if (strncmp(name, own[i], 3) == 0)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s': what begins with hgd, hgk, hgs and hgv is the C text's own", name);
     build_job job = {.name = name, .texts = texts, .count = count, .programs = hg_calloc(count + (size_t)1, sizeof *job.programs)};
     if (!job.programs) return hg_fail_memory();
     hg_status status = build_all(&job, programs, c, h);

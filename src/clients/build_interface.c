@@ -43,10 +43,13 @@ bool build_is_word_of_c(const char *name) {
         "const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export "
         "extern "
         "false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
-        "protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct "
-        "switch template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile while "
+        "protected public reflexpr register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast "
+        "struct "
+        "switch template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void "
+        "volatile while "
         "xor xor_eq linux unix errno math_errhandling stdin stdout stderr main BIG_ENDIAN BUFSIZ BYTE_ORDER EOF INFINITY LITTLE_ENDIAN NAN "
-        "NULL PDP_ENDIAN ";
+        "NULL PDP_ENDIAN FD_SETSIZE NFDBITS L_ctermid L_tmpnam P_tmpdir WCONTINUED WEXITED WNOHANG WNOWAIT WSTOPPED WUNTRACED "
+        "DOMAIN OVERFLOW UNDERFLOW PLOSS TLOSS SING ";
     return (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) || is_listed(words, name);
 }
 
@@ -69,10 +72,19 @@ bool build_is_function_of_c(const char *name) {
     return is_listed(words, name) || ((has_end(name, "f") || has_end(name, "l")) && is_listed(words, base));
 }
 
+/* Of the text itself: NAME, NAME_end, …, which a parameter of that name would hide, and macros: NAME in capitals. */
+static bool is_of_text(const char *text, const char *name) {
+    size_t n = strlen(text);
+    bool same = strncmp(name, text, n) == 0, large = true;
+    for (size_t i = 0; i < n && large; i++) large = name[i] == (char)toupper((unsigned char)text[i]);
+    return (same || large) && (!name[n] || name[n] == '_');
+}
+
 /* What a parameter cannot be called: words of C, what the functions and their headers use. */
-static bool is_taken(const char *name) {
-    static const char own[] = " launch fault run asked env memories block keep level is inputs slots memcpy ";
-    static const char *const starts[] = {"hgv", "hgs", "v_", "built", "EXIT_", "FP_", "HUGE_VAL", "M_", "MATH_", "SEEK_"};
+static bool is_taken(const build_job *job, const char *name) {
+    static const char own[] = " launch fault run asked asked_block env memories block keep keep_bytes level is inputs slots memcpy ";
+    static const char *const starts[] = {"hgd", "hgk", "hgv", "hgs", "v_", "EXIT_", "FP_", "HUGE", "M_", "MATH_", "SEEK_", "ATOMIC_"};
+    if (is_of_text(job->name, name)) return true;
     for (size_t i = 0; i < HG_COUNT_OF(starts); i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0) return true;
     return build_is_word_of_c(name) || is_listed(own, name) || has_end(name, "_t") || has_end(name, "_MAX") || has_end(name, "_MIN");
@@ -89,12 +101,12 @@ static bool is_used(const build_program *p, uint32_t before, const char *name) {
     return false;
 }
 
-hg_status build_name_params(build_program *p) {
+hg_status build_name_params(const build_job *job, build_program *p) {
     p->names = hg_calloc(p->program->param_count + (size_t)1, sizeof *p->names);
     if (!p->names) return hg_fail_memory();
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const char *name = p->program->params[i].name;
-        snprintf(p->names[i], sizeof p->names[i], "%s%s", name, is_taken(name) ? "_" : "");
+        snprintf(p->names[i], sizeof p->names[i], "%s%s", name, is_taken(job, name) ? "_" : "");
         for (char *c = p->names[i]; *c; c++)
             if (*c == '.' || *c == '[' || *c == ']' || *c == '$' || *c == '-') *c = '_';
         for (size_t n = strlen(p->names[i]); is_used(p, i, p->names[i]) && n + 1 < sizeof p->names[i]; n++) memcpy(p->names[i] + n, "_", 2);

@@ -41,7 +41,9 @@ extern const build_level BUILD_LEVEL[BUILD_LEVELS];
 
 /* build_text.c: the function that a map or a reduction applies: an hg_op or KIR_FN_*. */
 uint16_t build_step_function(const plan_step *step);
-/* A text with the identifier "built" or what begins with it as the name, "BUILT" in capitals. */
+/* A text with the name for each '@', which no name of a program has. */
+void build_add_marked(hg_text *out, const char *name, const char *text);
+/* A text of our own, without names of a program, with the identifier "built" or what begins with it as the name, "BUILT" in capitals. */
 void build_add_named(hg_text *out, const char *name, const char *text);
 /* build_levels.c: all kernels for all levels, behind what they need of vector.h. */
 hg_status build_add_levels(const build_job *job, hg_text *out);
@@ -51,7 +53,7 @@ void build_add_comment(const build_program *p, hg_text *out);
 const char *build_scalar_type(hg_type type); /* in C; NULL: wider than 64 bits */
 bool build_is_word_of_c(const char *name);
 bool build_is_function_of_c(const char *name);
-hg_status build_name_params(build_program *p);
+hg_status build_name_params(const build_job *job, build_program *p);
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);
 

@@ -23,11 +23,11 @@ static void add_param_value(const build_program *p, uint32_t i, uint64_t start, 
     else if (build_scalar_type((hg_type)param->type))
         hg_text_addf(out, "v_%s", p->names[i]);
     else
-        hg_text_addf(out, "built_bytes_at(%s, %llu, %llu)", p->names[i], (ull)start, (ull)size);
+        hg_text_addf(out, "@_bytes_at(%s, %llu, %llu)", p->names[i], (ull)start, (ull)size);
 }
 
 static void add_env_value(uint64_t offset, uint64_t size, hg_text *out) {
-    hg_text_addf(out, "built_bytes_at(env, %llu, %llu)", (ull)offset, (ull)size);
+    hg_text_addf(out, "@_bytes_at(env, %llu, %llu)", (ull)offset, (ull)size);
 }
 
 static void add_input(const build_program *p, const kir_input *input, hg_text *out) {
@@ -57,7 +57,7 @@ static void add_memories(const build_program *p, hg_text *out) {
         if (param->kind == HG_PARAM_SCALAR)
             hg_text_addf(out, "        {0, 0, false},\n");
         else if (param->kind == HG_PARAM_DATA)
-            hg_text_addf(out, "        {(uint8_t *)(uintptr_t)%s_%s, %llu, true},\n", p->function, p->names[i], (ull)param->data_bytes);
+            hg_text_addf(out, "        {(uint8_t *)(uintptr_t)hgd_%s_%s, %llu, true},\n", p->function, p->names[i], (ull)param->data_bytes);
         else
             hg_text_addf(out, "        {(uint8_t *)(uintptr_t)%s, %s_bytes, %s != NULL},\n", p->names[i], p->names[i], p->names[i]);
         if (param->kind == HG_PARAM_POOL && i < 64) pools |= UINT64_C(1) << i;
@@ -71,7 +71,7 @@ static void add_tables(const build_program *p, hg_text *out) {
     for (uint32_t i = 0; i < p->program->param_count; i++) {
         const hg_param *param = &p->program->params[i];
         if (param->kind != HG_PARAM_DATA) continue;
-        hg_text_addf(out, "\nstatic const _Alignas(64) uint8_t %s_%s[%llu] = {", p->function, p->names[i], (ull)param->data_bytes);
+        hg_text_addf(out, "\nstatic const _Alignas(64) uint8_t hgd_%s_%s[%llu] = {", p->function, p->names[i], (ull)param->data_bytes);
         for (uint64_t n = 0; n < param->data_bytes; n++) hg_text_addf(out, n % 24 ? " %u," : "\n    %u,", (unsigned)param->data[n]);
         hg_text_addf(out, "\n};\n");
     }
@@ -84,11 +84,11 @@ static void add_number(const build_program *p, const hg_extent *e, hg_text *out)
         [HG_EXTENT_OP_ADD] = "add", [HG_EXTENT_OP_SUB] = "sub",           [HG_EXTENT_OP_MUL] = "mul", [HG_EXTENT_OP_DIV] = "div",
         [HG_EXTENT_OP_MIN] = "min", [HG_EXTENT_OP_CEIL_DIV] = "ceil_div", [HG_EXTENT_OP_MAX] = "max"};
     if (e->kind == HG_EXTENT_NUMBER) {
-        hg_text_addf(out, "built_is(UINT64_C(%llu))", (ull)e->value);
+        hg_text_addf(out, "@_is(UINT64_C(%llu))", (ull)e->value);
         return;
     }
     if (e->kind == HG_EXTENT_PARAM) {
-        hg_text_addf(out, "built_is(v_%s)", p->names[e->param]);
+        hg_text_addf(out, "@_is(v_%s)", p->names[e->param]);
         return;
     }
     /* A stack machine: the text of each value on the stack. */
@@ -97,12 +97,12 @@ static void add_number(const build_program *p, const hg_extent *e, hg_text *out)
         const hg_extent_op *op = &p->program->extent_ops[e->value + i];
         hg_text text = {0};
         if (op->kind == HG_EXTENT_OP_NUMBER)
-            hg_text_addf(&text, "built_is(UINT64_C(%llu))", (ull)op->value);
+            hg_text_addf(&text, "@_is(UINT64_C(%llu))", (ull)op->value);
         else if (op->kind == HG_EXTENT_OP_PARAM)
-            hg_text_addf(&text, "built_is(v_%s)", p->names[op->param]);
+            hg_text_addf(&text, "@_is(v_%s)", p->names[op->param]);
         else if (stack.count >= 2) {
             hg_text b = stack.data[--stack.count], a = stack.data[--stack.count];
-            hg_text_addf(&text, "built_%s(%s, %s)", two[op->kind], a.data ? a.data : "", b.data ? b.data : "");
+            hg_text_addf(&text, "@_%s(%s, %s)", two[op->kind], a.data ? a.data : "", b.data ? b.data : "");
             hg_text_free(&a);
             hg_text_free(&b);
         }
@@ -121,10 +121,10 @@ static void add_number(const build_program *p, const hg_extent *e, hg_text *out)
 
 static void add_lanes(const build_program *p, uint32_t first, hg_text *out) {
     bool more = first + 1 < p->program->lanes_count;
-    if (more) hg_text_addf(out, "built_mul(");
+    if (more) hg_text_addf(out, "@_mul(");
     add_number(p, &p->program->lanes[first], out);
     for (uint32_t i = first + 1; i < p->program->lanes_count; i++) {
-        hg_text_addf(out, i + 1 < p->program->lanes_count ? ", built_mul(" : ", ");
+        hg_text_addf(out, i + 1 < p->program->lanes_count ? ", @_mul(" : ", ");
         add_number(p, &p->program->lanes[i], out);
     }
     for (uint32_t i = first + 1; i < p->program->lanes_count; i++) hg_text_addf(out, ")");
@@ -134,26 +134,25 @@ static void add_lanes(const build_program *p, uint32_t first, hg_text *out) {
 static void add_asked(const build_program *p, hg_text *out) {
     const hg_program *program = p->program;
     if (program->lanes_count) {
-        hg_text_addf(out, "    built_launch asked;\n    if (!launch && built_asked_lanes(&asked, ");
+        hg_text_addf(out, "    @_launch asked;\n    if (!launch && @_asked_lanes(&asked, ");
         add_lanes(p, 0, out);
         hg_text_addf(out, ")) launch = &asked;\n");
     } else if (program->grid_count) {
-        hg_text_addf(
-            out, "    built_launch asked;\n    const uint32_t asked_block[3] = {%u, %u, %u};\n    if (!launch && built_asked_grid(&asked",
-            program->block[0] ? (unsigned)program->block[0] : 1u, program->block[0] ? (unsigned)program->block[1] : 1u,
-            program->block[0] ? (unsigned)program->block[2] : 1u);
+        hg_text_addf(out, "    @_launch asked;\n    const uint32_t asked_block[3] = {%u, %u, %u};\n    if (!launch && @_asked_grid(&asked",
+                     program->block[0] ? (unsigned)program->block[0] : 1u, program->block[0] ? (unsigned)program->block[1] : 1u,
+                     program->block[0] ? (unsigned)program->block[2] : 1u);
         for (uint32_t i = 0; i < 3; i++) {
             hg_text_addf(out, ", ");
             if (i < program->grid_count)
                 add_number(p, &program->grid[i], out);
             else
-                hg_text_addf(out, "built_is(1)");
+                hg_text_addf(out, "@_is(1)");
         }
         hg_text_addf(out, ", asked_block)) launch = &asked;\n");
     }
     hg_text_addf(out,
-                 "    static const uint32_t block[3] = {%u, %u, %u};\n    const int level = built_level_now();\n    built_run run;\n"
-                 "    if (built_begin(&run, launch, block, %s)) return built_end(&run, fault);\n",
+                 "    static const uint32_t block[3] = {%u, %u, %u};\n    const int level = @_level_now();\n    @_run run;\n"
+                 "    if (@_begin(&run, launch, block, %s)) return @_end(&run, fault);\n",
                  (unsigned)program->block[0], (unsigned)program->block[1], (unsigned)program->block[2], p->parts ? "true" : "false");
 }
 
@@ -168,7 +167,7 @@ static void add_slot(const build_program *p, const kir_module *m, const kir_slot
     else if (input && input->kind == KIR_INPUT_PARAM)
         hg_text_addf(out, "memories[%u]", (unsigned)param_of(p, input->reg));
     else {
-        hg_text_addf(out, "built_memory_of(&run, ");
+        hg_text_addf(out, "@_memory_of(&run, ");
         if (input)
             add_input(p, input, out);
         else
@@ -191,19 +190,19 @@ static void add_launch(const build_job *job, const build_program *p, uint32_t ke
         hg_text_addf(out, ", ");
     }
     const char *lanes = single_lane ? "0, 1" : p->parts ? "run.begin, run.end" : "0, run.launch.lanes";
-    hg_text_addf(out, "{0, 0, false}};\n        if (!built_%s_of(&run, %s[level], inputs, slots, %s", k->blocks ? "blocks" : "lanes",
-                 k->name, lanes);
+    hg_text_addf(out, "{0, 0, false}};\n        if (!@_%s_of(&run, %s[level], inputs, slots, %s", k->blocks ? "blocks" : "lanes", k->name,
+                 lanes);
     if (k->blocks) hg_text_addf(out, ", %llu, %u", (ull)p->program->shared, (unsigned)p->block_bytes);
     hg_text_addf(out, ")) goto end;\n    }\n");
 }
 
 /* ---- maps and reductions ---- */
 
-/* "built_array(…, &m0)": where an array of a step lies, of n elements. */
+/* "NAME_array(…, &m0)": where an array of a step lies, of n elements. */
 static void add_array(const build_program *p, const plan_step *step, const kir_step_operand *o, uint32_t number, hg_text *out) {
     const hg_plan *plan = p->plan;
     const hg_op_info *row = hg_op_get((hg_op)step->op);
-    hg_text_addf(out, "        hgv_memory m%u;\n        if (!built_array(&run, ", (unsigned)number);
+    hg_text_addf(out, "        hgv_memory m%u;\n        if (!@_array(&run, ", (unsigned)number);
     add_env_value(plan->env.data[step->args[o->first_arg]].offset, 8, out);
     hg_text_addf(out, ", %s, ", o->space == KIR_POOL ? "true" : "false");
     if (o->has_index)
@@ -238,7 +237,7 @@ static void add_step(const build_job *job, const build_program *p, uint32_t numb
     if (plan_collective_of((hg_op)step->op) == &plan_collective_map) {
         hg_text_addf(out, "        const hgv_memory arrays[] = {");
         for (uint32_t i = 1; i < count; i++) hg_text_addf(out, "m%u, ", (unsigned)i);
-        hg_text_addf(out, "m0};\n        if (!built_map(&run, %s[level], arrays, n, %u)) goto end;\n    }\n", kernel, (unsigned)step->inst);
+        hg_text_addf(out, "m0};\n        if (!@_map(&run, %s[level], arrays, n, %u)) goto end;\n    }\n", kernel, (unsigned)step->inst);
         return;
     }
     uint8_t identity[512];
@@ -249,7 +248,7 @@ static void add_step(const build_job *job, const build_program *p, uint32_t numb
         hg_text_addf(out, "        uint8_t *const to = (uint8_t *)env + %u;\n", (unsigned)p->plan->env.data[step->result].offset);
     else
         hg_text_addf(out, "        uint8_t *const to = m0.base;\n");
-    hg_text_addf(out, "        built_reduce(&run, %s[level], m%u.base, n, %llu, UINT64_C(%llu), to);\n    }\n", kernel,
+    hg_text_addf(out, "        @_reduce(&run, %s[level], m%u.base, n, %llu, UINT64_C(%llu), to);\n    }\n", kernel,
                  step->result != HG_PLAN_NO_ENV ? 0u : 1u, (ull)size, (ull)bits);
 }
 
@@ -356,7 +355,7 @@ static void add_code(const build_job *job, const build_program *p, hg_text *out)
             for (uint32_t n = 0; n < inst->target; n++) add_operation(p, inst->index, n, out);
             hg_text_addf(out, "    }\n");
             break;
-        case PLAN_JUMP: hg_text_addf(out, "    if (built_goes_on(&run)) goto l%u;\n    goto end;\n", (unsigned)inst->target); break;
+        case PLAN_JUMP: hg_text_addf(out, "    if (@_goes_on(&run)) goto l%u;\n    goto end;\n", (unsigned)inst->target); break;
         case PLAN_JUMP_UNLESS:
             hg_text_addf(out, "    if (!");
             add_env_value(plan->env.data[inst->index].offset, 1, out);
@@ -377,12 +376,12 @@ hg_status build_add_function(const build_job *job, const build_program *p, hg_te
     add_asked(p, &body);
     add_memories(p, &body);
     if (p->plan->scratch_lane_bytes)
-        hg_text_addf(&body, "    if (built_keep(&run, keep, keep_bytes, UINT64_C(%llu))) return built_end(&run, fault);\n",
+        hg_text_addf(&body, "    if (@_keep(&run, keep, keep_bytes, UINT64_C(%llu))) return @_end(&run, fault);\n",
                      (ull)p->plan->scratch_lane_bytes);
     add_env(p, &body);
     add_code(job, p, &body);
-    hg_text_addf(&body, "    goto end;\nend:\n    return built_end(&run, fault);\n}\n");
-    if (body.data) build_add_named(out, job->name, body.data);
+    hg_text_addf(&body, "    goto end;\nend:\n    return @_end(&run, fault);\n}\n");
+    if (body.data) build_add_marked(out, job->name, body.data);
     out->failed |= body.failed;
     hg_text_free(&body);
     return HG_OK;

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -374,7 +375,7 @@ def mistakes():
     expect("expects -o NAME", 2, axpy)
     expect("'1st' is no name in C", 2, axpy, "-o", "1st")
     expect("'axpy.c' is no name in C", 2, axpy, "-o", "axpy.c")
-    expect("what begins with hgk, hgs and hgv is the C text's own", 2, axpy, "-o", "hgv")
+    expect("what begins with hgd, hgk, hgs and hgv is the C text's own", 2, axpy, "-o", "hgv")
     expect("two programs called 'axpy'", 2, axpy, axpy, "-o", "twice")
     expect("X02", 1, axpy, "-o", "/nowhere/axpy")
     expect("X02", 1, axpy, "-o", "/proc/axpy")
@@ -389,6 +390,81 @@ def mistakes():
         check(not os.path.exists(name + ".c") and not os.path.exists(name + ".h"), f"{name}.c was written")
     status, out, _ = run(COMMAND, "build", axpy, "-o", "told", "--json")
     check(status == 0 and '"told.c"' in out and '"told.h"' in out, f"--json: {out}")
+
+
+KEYWORDS = """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await
+co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast
+else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator
+or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast
+struct switch template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void
+volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local
+__kernel __global __local __constant __global__ __shared__ __device__ kernel device thread threadgroup constant half float4 uint main
+import module final override""".split()
+# names that the texts of `hologram build` have themselves had trouble with, and their neighbours
+OWN = """built BUILT built_at built_end built_ Built BUILT_H builtin x_built launch fault run level block env asked asked_block keep
+keep_bytes memories inputs slots arrays to n m0 m1 c0 l0 end is memcpy printf NULL hgv_memory hgs hgd_words hgk v_x v_n x_bytes n_ INT64_C
+words words_end words_run words_launch words_check words_fault words_x words_ wordsx WORDS WORDS_H WORDS_X""".split()
+
+
+def header_words():
+    """Macros without arguments of the headers that the texts include."""
+    text = "".join(f"#include <{name}>\n" for name in ("stdlib.h", "stdio.h", "string.h", "math.h", "stdint.h", "stddef.h", "stdbool.h"))
+    write("headers.c", text)
+    status, out, _ = run("gcc", "-std=gnu17", "-dM", "-E", "headers.c")
+    return re.findall(r"^#define ([A-Za-z]\w*) ", out, re.M) if status == 0 else []
+
+
+def parameter_program(words):
+    """All words as parameters: arrays, numbers, wide numbers, tables; every one is used."""
+    kinds = (".param {0} buffer u32 in [n_lanes]", ".param {0} u32", ".param {0} u128", ".data {0} u32 [2] 5, 7", ".scratch {0} u32 [n_lanes]",
+             ".param {0} u64")
+    uses = ("    ldg.u32 v, [{0}[global]]\n", "    add.u32 v, {0}, {0}\n", "    add.u128 w, {0}, {0}\n", "    ldg.u32 v, [{0}[1]]\n",
+            "    stg.u32 [{0}[global]], v\n", "    add.u64 i, {0}, {0}\n")
+    lines, code = [".atlas 1", ".program words", ".param y_out buffer u32 out [n_lanes]", ".param n_lanes u64", ".lanes n_lanes"], ""
+    for number, word in enumerate(words):
+        lines.append(kinds[number % len(kinds)].format(word))
+        code += uses[number % len(uses)].format(word)
+    lines += [".reg v u32", ".reg w u128", ".reg i u64", "    mov v, 1"]
+    return "\n".join(lines) + "\n" + code + "    stg.u32 [y_out[global]], v\n"
+
+
+def accepted(words):
+    """Those that a program's text takes as names of parameters: registers, types and the like are none."""
+    good = []
+    for word in words:
+        write("one.atlas", f".atlas 1\n.program one\n.param {word} u32\n.reg v u32\n    add.u32 v, {word}, 1\n")
+        if run(COMMAND, "verify", "one.atlas")[0] == 0:
+            good.append(word)
+    return good
+
+
+def parameter_words(long):
+    """Whatever a parameter is called, the text compiles, and its header as C++ too."""
+    built(example("axpy"), name="words")
+    with open("words.c", encoding="utf-8") as c, open("words.h", encoding="utf-8") as h:
+        functions = c.read().split("/* ==== functions ==== */")[1]
+        text = set(re.findall(r"\b[A-Za-z_]\w*", re.sub(r'"[^"]*"|/\*.*?\*/', "", functions + h.read(), flags=re.S)))
+    words = sorted({w for w in (set(KEYWORDS) | set(OWN) | text | set(header_words())) if re.fullmatch(r"[A-Za-z_]\w{0,60}", w)})
+    words = [w for w in words if w not in ("y_out", "n_lanes", "v", "w", "i", "shared", "private")] # the program's own; places of memory
+    most = 120
+    for turn in range(4 if long else 1): # each word as another kind of parameter
+        random.Random(turn).shuffle(words)
+        for start in range(0, len(words), most):
+            some = words[start:start + most]
+            write("words.atlas", parameter_program(some))
+            status, _, err = run(COMMAND, "build", "words.atlas", "-o", "words")
+            if status: # a word that is no name of a parameter in a text either
+                some = accepted(some)
+                write("words.atlas", parameter_program(some))
+                if not built("words.atlas", name="words"):
+                    continue
+            for compiler in COMPILERS:
+                status, out, err = run(compiler, "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "words.c")
+                check(status == 0 and out + err == "", f"{compiler}, parameters {some}: {err[:1500]}")
+            write("words.cpp", '#include "words.h"\n')
+            status, _, err = run("g++", "-std=c++20", "-fsyntax-only", "words.cpp")
+            check(status == 0, f"C++, parameters {some}: {err[:1500]}")
+    return len(words)
 
 
 def everything():
@@ -411,6 +487,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         names()
+        print(f"{parameter_words(long)} words as names of parameters")
         mistakes()
         lane_programs(rng)
         contraction()
