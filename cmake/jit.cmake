@@ -44,7 +44,7 @@ add_library(hologram_jit MODULE ${jit_sources})
 target_include_directories(hologram_jit PRIVATE include src)
 target_include_directories(hologram_jit SYSTEM PRIVATE ${llvm_include})
 target_compile_definitions(hologram_jit PRIVATE HG_LLVM_VERSION="${llvm_version}" HG_JIT_SEAM=0x${HG_JIT_SEAM})
-target_link_libraries(hologram_jit PRIVATE hg_flags hologram_static ${llvm_archives} Threads::Threads)
+target_link_libraries(hologram_jit PRIVATE hg_flags hologram_internal ${llvm_archives} Threads::Threads)
 target_link_options(hologram_jit PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/jit.map -Wl,--exclude-libs,ALL -Wl,--gc-sections
                     -Wl,--as-needed -Wl,-z,defs -static-libstdc++ -static-libgcc)
 foreach(name malloc calloc realloc free aligned_alloc posix_memalign strdup abort exit __cxa_atexit) # src/jit/heap.c

@@ -8,16 +8,39 @@ if(NOT HG_SANITIZE) # sanitizers leave their own symbols to the program
   target_link_options(hologram PRIVATE -Wl,-z,defs)
 endif()
 
-add_library(hologram_static STATIC ${HG_OBJECTS})
+# With all names of the library's own: for what is built here and looks inside.
+add_library(hologram_internal STATIC ${HG_OBJECTS})
+
+# The archive for applications: one object in which only the names that libhologram.so exports are global. Every other one is hidden by the
+# compiler, and becomes local, so that an application may call its functions as it likes.
+set(public_object ${PROJECT_BINARY_DIR}/libhologram.o)
+if(CMAKE_OBJCOPY AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  separate_arguments(machine UNIX_COMMAND "${CMAKE_C_FLAGS}")
+  if(CMAKE_C_COMPILER_TARGET)
+    list(APPEND machine --target=${CMAKE_C_COMPILER_TARGET})
+  endif()
+  add_custom_command(OUTPUT ${public_object}
+                     COMMAND ${CMAKE_C_COMPILER} ${machine} -r -nostdlib -Wl,--whole-archive $<TARGET_FILE:hologram_internal>
+                             -o ${public_object}.whole
+                     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${public_object}.whole ${public_object}
+                     COMMAND ${CMAKE_COMMAND} -E rm ${public_object}.whole
+                     DEPENDS hologram_internal VERBATIM COMMENT "Making the names of libhologram.a local")
+  set_source_files_properties(${public_object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  add_library(hologram_static STATIC ${public_object})
+else()
+  add_library(hologram_static STATIC ${HG_OBJECTS})
+endif()
 set_target_properties(hologram_static PROPERTIES OUTPUT_NAME hologram)
 
-foreach(library hologram hologram_static)
+foreach(library hologram hologram_static hologram_internal)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C)
   target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 target_link_libraries(hologram PRIVATE $<BUILD_INTERFACE:hg_flags> Threads::Threads m ${CMAKE_DL_LIBS})
-target_link_libraries(hologram_static PUBLIC Threads::Threads m ${CMAKE_DL_LIBS})
+foreach(library hologram_static hologram_internal)
+  target_link_libraries(${library} PUBLIC Threads::Threads m ${CMAKE_DL_LIBS})
+endforeach()
 
 install(TARGETS hologram hologram_static EXPORT hologram-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""exports.py LIBRARY INCLUDE SOURCE: the library exports the functions that the headers mark HG_API, those that only programs compiled
-with older headers call (src/runtime/abi_*.c in the tree SOURCE), and nothing else; and whatever an earlier release exported."""
+"""exports.py LIBRARY ARCHIVE INCLUDE SOURCE: the library exports the functions that the headers mark HG_API, those that only programs compiled
+with older headers call (src/runtime/abi_*.c in the tree SOURCE), and nothing else; and whatever an
+earlier release exported. The global names of the archive are the same: every other one of a program is its own."""
 import glob
 import os
 import re
 import subprocess
 import sys
 
-library, include, source = sys.argv[1:]
+library, archive, include, source = sys.argv[1:]
 symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
 exported = {line.split()[-1].split("@")[0] for line in symbols.splitlines()} - {"HOLOGRAM_0"}
 declared = set()
@@ -29,6 +30,10 @@ if not released:
 soname = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
 if "[libhologram.so.0]" not in soname:
     wrong.append("no SONAME libhologram.so.0")
+symbols = subprocess.run(["nm", "-g", "--defined-only", archive], capture_output=True, text=True, check=True).stdout
+archived = {line.split()[2] for line in symbols.splitlines() if len(line.split()) == 3}
+wrong += [f"a global name of the archive, not exported by the library: {name}" for name in sorted(archived - exported)[:20]]
+wrong += [f"exported by the library, no global name of the archive: {name}" for name in sorted(exported - archived)[:20]]
 if not exported:
     wrong.append("nothing is exported")
 for line in wrong:

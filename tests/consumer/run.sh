@@ -42,6 +42,16 @@ if [ -x "$HG_BUILD_DIR/libexec/hologram/hologram-try-driver" ]; then
     try "helper" test -x "$prefix/libexec/hologram/hologram-try-driver"
     try "the command's helper" sh -c "'$prefix/bin/hologram' devices >'$work/devices' && ! grep directly '$work/devices'"
 fi
-try "exports" /usr/bin/python3 "$here/exports.py" "$library" "$prefix/include" "$HG_SOURCE_DIR"
+try "exports" /usr/bin/python3 "$here/exports.py" "$library" "$libdir/libhologram.a" "$prefix/include" "$HG_SOURCE_DIR"
+# An application whose own functions have every name that the library's sources have and its headers do not.
+own_names() {
+    nm -g --defined-only "$HG_BUILD_DIR/libhologram_internal.a" | awk 'NF == 3 { print $3 }' | sort -u >"$work/internal"
+    nm -g --defined-only "$libdir/libhologram.a" | awk 'NF == 3 { print $3 }' | sort -u >"$work/public"
+    comm -23 "$work/internal" "$work/public" | sed 's/.*/extern int &;\nint & = 1;/' >"$work/names.c"
+    [ "$(wc -l <"$work/names.c")" -gt 1000 ] && gcc -std=c17 -fno-builtin -w -c "$work/names.c" -o "$work/names.o" &&
+        gcc -std=c17 $flags "$here/consumer.c" "$work/names.o" -o "$work/names" $(pkg-config --cflags hologram) "$libdir/libhologram.a" -lpthread -lm -ldl &&
+        "$work/names"
+}
+if [ -f "$HG_BUILD_DIR/libhologram_internal.a" ]; then try "an application's own names" own_names; fi
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
