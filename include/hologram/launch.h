@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/** A buffer of a backend: bytes of device memory. value 0 is class memory, 2^64-96+c is class c. */
+/** A buffer of a backend: bytes of device memory; for every other backend HG_ERROR_INVALID_BUFFER. 0 is class memory, 2^64-96+c is class c. The
+ * first ones of a backend are 1, 2, 3 for its programs, and in `handle` too unless another backend was there first. */
 typedef struct hg_buffer {
     uint64_t handle;
 } hg_buffer;

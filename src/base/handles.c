@@ -105,7 +105,7 @@ static void *vacate(hg_handles *table, hg_handle_slot *slot, uint64_t index64) {
     uint32_t index = (uint32_t)index64;
     hg_atomic_store(&slot->object, NULL, HG_RELAXED);
     slot->next_free = 0;
-    if (++slot->generation == GENERATION_END) return object;
+    if (++slot->generation == (table->generations ? table->generations : GENERATION_END)) return object;
     if (table->last_free)
         slot_at(table, table->last_free)->next_free = index;
     else

@@ -23,7 +23,8 @@ typedef struct hg_handles {
     uint64_t end;                             /* one more than the largest index ever used; 0: nothing yet */
     uint32_t first_free, last_free;
     uint64_t live;
-    uint64_t version; /* changes with every handle that comes or goes */
+    uint64_t version;     /* changes with every handle that comes or goes */
+    uint64_t generations; /* of a slot; then it is never used again. 0: as many as keep bit 63 at 0 */
     void (*destroy)(void *user, void *object);
     void *user;
 } hg_handles;

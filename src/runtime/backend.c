@@ -129,6 +129,7 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_monitor_init(&b->monitor);
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
+    hg_backend_number_take(b);
     hg_status status = open_backend(b);
     if (status != HG_OK) {
         hg_backend_destroy(b);
@@ -211,6 +212,7 @@ void hg_backend_destroy(hg_backend *b) {
     hg_mutex_destroy(&b->expansion_lock);
     hg_mutex_destroy(&b->character_lock);
     hg_mutex_destroy(&b->type_memory_lock);
+    hg_backend_number_give(b);
     hg_monitor_destroy(&b->monitor);
     hg_free(b);
     *hg_error_record() = kept;

@@ -147,6 +147,13 @@ static bool read_wish(const char *text, wish *w) {
     return good;
 }
 
+/* The specification's reasons begin with what the status says already: "CUDA backend not available: no device". */
+static const char *reason_alone(const char *reason) {
+    static const char begin[] = "backend not available: ";
+    const char *found = strstr(reason, begin);
+    return found ? found + sizeof begin - 1 : reason;
+}
+
 static hg_status select_named(const hg_driver *driver, const hg_trial_options *trial, const wish *w, uint32_t index, open_device open,
                               void *user) {
     device_list list;
@@ -158,7 +165,7 @@ static hg_status select_named(const hg_driver *driver, const hg_trial_options *t
         if (count++ == index) found = i;
     }
     hg_free(list.devices);
-    if (!list.count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, list.reason);
+    if (!list.count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: %s", driver->name, reason_alone(list.reason));
     if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no device of platform %u", driver->name, (unsigned)w->platform);
     if (index < count && device_failed(&list, found, reason))
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s %u: %s", driver->name, (unsigned)found, reason);

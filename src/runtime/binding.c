@@ -232,9 +232,9 @@ void hg_binding_destroy(hg_binding *binding) {
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */
-        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){binding->own_pools.data[i]}));
+        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, binding->own_pools.data[i])}));
     for (uint64_t i = 0; i < binding->own_buffers.count; i++)
-        HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){binding->own_buffers.data[i]}));
+        HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){hg_handle_public(b, binding->own_buffers.data[i])}));
     for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) {
         hg_dispatch_free(&binding->kernels[i].dispatch);
         if (binding->kernels[i].code) hg_code_release(binding->executable->kernels[i].code, binding->kernels[i].code);

@@ -101,12 +101,19 @@ static hg_status read_choice(const char *name, char word[8]) {
     return HG_OK;
 }
 
+/* In any case: TRUE, True, true. */
+static bool same_word(const char *value, const char *word) {
+    for (; *value && *word; value++, word++)
+        if ((*value >= 'A' && *value <= 'Z' ? *value - 'A' + 'a' : *value) != *word) return false;
+    return *value == *word;
+}
+
 static hg_status read_bool(const char *name, bool *result) {
     static const char *const yes[] = {"true", "1", "yes", "on"}, *const no[] = {"false", "0", "no", "off"};
     const char *value = hg_config_env(name);
     for (size_t i = 0; i < HG_COUNT_OF(yes); i++) {
-        if (strcmp(value, yes[i]) == 0 || strcmp(value, no[i]) == 0) {
-            *result = strcmp(value, yes[i]) == 0;
+        if (same_word(value, yes[i]) || same_word(value, no[i])) {
+            *result = same_word(value, yes[i]);
             return HG_OK;
         }
     }

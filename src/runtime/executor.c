@@ -53,9 +53,13 @@ static hg_status find_operation(const char *name, bool (*member)(hg_opname), hg_
 static hg_status run(hg_backend *b, hg_builder *builder, const hg_typed_buffer *buffers, int count, uint64_t n) {
     hg_program *program = NULL;
     hg_params *params = hg_params_create();
-    hg_status status = params && builder ? hg_builder_build(builder, NULL, &program) : hg_fail_memory();
-    for (int i = 0; i < count && status == HG_OK; i++)
-        status = hg_params_set_register_u64(params, (uint8_t)(1 + i), buffers[i].buffer.handle);
+    hg_status status = !b ? hg_null_argument("backend") : params && builder ? HG_OK : hg_fail_memory();
+    if (status == HG_OK) status = hg_builder_build(builder, NULL, &program);
+    for (int i = 0; i < count && status == HG_OK; i++) {
+        uint64_t handle;
+        status = hg_handle_take(b, false, buffers[i].buffer.handle, &handle);
+        if (status == HG_OK) status = hg_params_set_register_u64(params, (uint8_t)(1 + i), handle);
+    }
     if (status == HG_OK) status = hg_params_set_register_u64(params, 4, n);
     if (status == HG_OK) status = hg_backend_execute_program_with_params(b, program, NULL, params);
     hg_error kept = *hg_error_record();

@@ -80,6 +80,44 @@ hg_status hg_invalid_handle(bool pool, uint64_t handle) {
     return hg_fail(HG_ERROR_INVALID_BUFFER, pool ? HG_INVALID_POOL "%llu" : "BufferHandle(%llu)", (unsigned long long)handle);
 }
 
+/* ---- numbers of backends: hg_buffer and hg_pool hold number * 2^47 + handle ---- */
+
+/* Of those that are alive, a bit each; atomic. The first one has 0: where there is one backend, handles are 1, 2, 3 outside of programs too. */
+static uint64_t numbers[HG_BACKEND_NUMBERS / 64];
+
+void hg_backend_number_take(hg_backend *b) {
+    b->buffers.generations = b->pools.generations = UINT64_C(1) << (HG_BACKEND_NUMBER_SHIFT - HG_HANDLE_INDEX_BITS);
+    for (uint32_t word = 0; word < HG_COUNT_OF(numbers); word++) {
+        uint64_t taken = hg_atomic_load(&numbers[word], HG_RELAXED);
+        while (taken != UINT64_MAX) {
+            uint32_t bit = hg_ctz64(~taken);
+            b->number = (uint64_t)word * 64 + bit;
+            if (hg_atomic_compare_exchange(&numbers[word], &taken, taken | UINT64_C(1) << bit, HG_RELAXED)) return;
+        }
+    }
+    b->number = HG_BACKEND_NUMBERS; /* more than so many share one that is never free again */
+}
+
+void hg_backend_number_give(hg_backend *b) {
+    uint64_t bit = UINT64_C(1) << b->number % 64;
+    if (b->number < HG_BACKEND_NUMBERS) (void)hg_atomic_sub_fetch(&numbers[b->number / 64], bit, HG_RELAXED);
+}
+
+static bool is_of_another(const hg_backend *b, uint64_t number) {
+    return number != b->number && number < HG_BACKEND_NUMBERS && (hg_atomic_load(&numbers[number / 64], HG_RELAXED) >> number % 64 & 1);
+}
+
+hg_status hg_handle_take(const hg_backend *b, bool pool, uint64_t given, uint64_t *handle) {
+    uint64_t number = given >> HG_BACKEND_NUMBER_SHIFT;
+    bool is_class = !pool && hg_handle_is_class(given);
+    *handle = is_class ? given : hg_handle_plain(b, given);
+    if (is_class || number == b->number) return HG_OK;
+    if (!is_of_another(b, number)) return hg_invalid_handle(pool, given);
+    return hg_fail(HG_ERROR_INVALID_BUFFER,
+                   pool ? HG_INVALID_POOL "%llu: it is of another backend" : "BufferHandle(%llu): it is of another backend",
+                   (unsigned long long)given);
+}
+
 hg_range hg_class_range(const hg_range *memory, uint64_t handle) {
     if (handle == 0) return *memory;
     uint64_t id = handle - (UINT64_MAX - (HG_MAX_CLASSES - 1));
@@ -120,11 +158,13 @@ static hg_status hold(hg_context *context, bool pool, uint64_t handle, hg_transf
         *range = hg_buffer_range(b, context, handle);
         return range->arena ? HG_OK : hg_fail_memory();
     }
+    uint64_t own;
     hg_handles *table = pool ? &b->pools : &b->buffers;
-    const hg_memory *m = hg_handles_retain(table, handle);
+    HG_TRY(hg_handle_take(b, pool, handle, &own));
+    const hg_memory *m = hg_handles_retain(table, own);
     if (!m) return hg_invalid_handle(pool, handle);
     w->held[side].table = table;
-    w->held[side].handle = handle;
+    w->held[side].handle = own;
     *range = m->place.range;
     return HG_OK;
 }
@@ -207,8 +247,8 @@ static hg_status transfer(hg_context *context, const hg_transfer *t) {
 static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                          hg_driver_command_kind kind) {
     hg_reader *reader;
-    if (!b->caps->host_memory) return false;
-    const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, handle, &reader);
+    if (!b->caps->host_memory || handle >> HG_BACKEND_NUMBER_SHIFT != b->number) return false;
+    const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, hg_handle_plain(b, handle), &reader);
     if (!m) return false;
     uint64_t size = m->place.range.size;
     bool fits = data && offset <= size && length <= size - offset;
@@ -265,6 +305,7 @@ static hg_status allocate(hg_backend *b, hg_handles *table, uint64_t size, uint6
     HG_TRY(hg_memory_create(b, size, &memory));
     hg_status status = hg_handles_add(table, memory, handle);
     if (status != HG_OK) hg_memory_destroy(b, memory);
+    if (status == HG_OK) *handle = hg_handle_public(b, *handle);
     return status;
 }
 
@@ -281,8 +322,10 @@ hg_status hg_backend_allocate_pool(hg_backend *b, uint64_t size, hg_pool *pool) 
     return allocate(b, &b->pools, size, &pool->handle);
 }
 
-static hg_status remove_handle(hg_backend *b, bool pool, uint64_t handle) {
-    if (!hg_handles_remove(pool ? &b->pools : &b->buffers, handle)) return hg_invalid_handle(pool, handle);
+static hg_status remove_handle(hg_backend *b, bool pool, uint64_t given) {
+    uint64_t handle;
+    HG_TRY(hg_handle_take(b, pool, given, &handle));
+    if (!hg_handles_remove(pool ? &b->pools : &b->buffers, handle)) return hg_invalid_handle(pool, given);
     void (*forget)(hg_backend *, bool, uint64_t) = hg_atomic_load(&b->forget, HG_SEQ_CST);
     if (forget) forget(b, pool, handle);
     return HG_OK;
@@ -398,6 +441,9 @@ hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t d
                        "kind: expected HG_MEMORY_HOST (1), HG_MEMORY_CUDA (2) or HG_MEMORY_CUDA_HOST (3), got %d", (int)kind);
     HG_TRY(hg_backend_alive(b));
     if (!memory && size) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "memory is NULL, %llu bytes expected", (unsigned long long)size);
+    if (size > UINTPTR_MAX - (uintptr_t)memory)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu bytes from the address 0x%llx on go beyond the end of all addresses",
+                       (unsigned long long)size, (unsigned long long)(uintptr_t)memory);
     hg_memory *m = hg_calloc(1, sizeof *m);
     if (!m) return hg_fail_memory();
     hg_status status = import_arena(b, kind, device, memory, size, &m->place.range.arena);
@@ -409,6 +455,7 @@ hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t d
     m->host = hg_host_address(b, &m->place.range);
     status = hg_handles_add(&b->buffers, m, &buffer->handle);
     if (status != HG_OK) hg_memory_destroy(b, m);
+    if (status == HG_OK) buffer->handle = hg_handle_public(b, buffer->handle);
     return status;
 }
 

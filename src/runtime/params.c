@@ -264,6 +264,7 @@ static hg_status check_names(const hg_program *p, const hg_params *params) {
 }
 
 hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index) {
+    if (!index) handle = hg_handle_plain(binding->executable->backend, handle); /* a raw register may hold what the host has */
     const hg_held *held = pool ? binding->held_pools.data : binding->held_buffers.data;
     uint64_t count = pool ? binding->held_pools.count : binding->held_buffers.count;
     for (uint64_t i = 0; i < count; i++)
@@ -273,6 +274,7 @@ hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, 
 
 hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) {
     hg_backend *b = binding->executable->backend;
+    handle = hg_handle_plain(b, handle);
     *range = hg_binding_held(binding, pool, handle, false);
     if (range->arena) return HG_OK;
     const hg_memory *m = hg_handles_retain(pool ? &b->pools : &b->buffers, handle);
@@ -296,6 +298,14 @@ static hg_status hold_handle(hg_binding *binding, bool pool, uint64_t handle, ui
     HG_TRY(hg_binding_hold(binding, pool, handle, &range));
     *size = range.size;
     return range.arena ? HG_OK : hg_invalid_handle(pool, handle);
+}
+
+/* What a parameter is set to; le: the program's handle. */
+static hg_status hold_given(hg_binding *binding, bool pool, uint64_t given, uint8_t le[8], uint64_t *size) {
+    uint64_t handle;
+    HG_TRY(hg_handle_take(binding->executable->backend, pool, given, &handle));
+    if (le) store_u64(le, handle);
+    return hold_handle(binding, pool, handle, size);
 }
 
 /* A scalar's value; false while it is unbound. */
@@ -399,7 +409,7 @@ static hg_status check_extents(hg_binding *binding, const hg_params *params) {
         const hg_param *param = &p->params[i];
         uint64_t bytes;
         if (param->kind != HG_PARAM_BUFFER || param->rank == 255) continue;
-        HG_TRY(hold_handle(binding, false, given(params, param->name)->handle, &bytes));
+        HG_TRY(hold_given(binding, false, given(params, param->name)->handle, NULL, &bytes));
         HG_TRY(infer_extent(binding, param, bytes));
     }
     return HG_OK;
@@ -412,9 +422,10 @@ static hg_status bind_buffers(hg_binding *binding, const hg_params *params) {
         if (param->kind != HG_PARAM_BUFFER) continue;
         const hg_param_value *v = given(params, param->name);
         uint64_t bytes;
+        uint8_t le[8];
         if (!v) return hg_binding_error("P02", "parameter not bound: buffer '%s'", param->name);
-        HG_TRY(hold_handle(binding, false, v->handle, &bytes));
-        HG_TRY(set_value(binding, param->reg, v->bytes, 8));
+        HG_TRY(hold_given(binding, false, v->handle, le, &bytes));
+        HG_TRY(set_value(binding, param->reg, le, 8));
         if (param->rank != 255) HG_TRY(infer_extent(binding, param, bytes));
     }
     return HG_OK;
@@ -425,11 +436,11 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
     uint64_t bytes;
     uint8_t le[8];
     if (v) {
-        HG_TRY(hold_handle(binding, true, v->handle, &bytes));
+        HG_TRY(hold_given(binding, true, v->handle, le, &bytes));
         if (bytes < param->pool_bytes)
             return hg_binding_error("P05", "pool '%s': %llu bytes expected, it has %llu", param->name,
                                     (unsigned long long)param->pool_bytes, (unsigned long long)bytes);
-        return set_value(binding, param->reg, v->bytes, 8);
+        return set_value(binding, param->reg, le, 8);
     }
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, param->pool_bytes, &pool));
@@ -438,8 +449,8 @@ static hg_status bind_pool(hg_binding *binding, const hg_param *param, const hg_
         HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know */
         return hg_fail_memory();
     }
-    *own = pool.handle;
-    store_u64(le, pool.handle);
+    *own = hg_handle_plain(b, pool.handle);
+    store_u64(le, *own);
     return set_value(binding, param->reg, le, 8);
 }
 
@@ -471,9 +482,9 @@ static hg_status bind_scratch(hg_binding *binding, const hg_param *param) {
         HG_IGNORE(hg_backend_free_buffer(b, buffer)); /* out of memory is what the caller must know */
         return hg_fail_memory();
     }
-    *own = buffer.handle;
-    store_u64(le, buffer.handle);
-    HG_TRY(hold_handle(binding, false, buffer.handle, &held));
+    *own = hg_handle_plain(b, buffer.handle);
+    store_u64(le, *own);
+    HG_TRY(hold_handle(binding, false, *own, &held));
     return set_value(binding, param->reg, le, 8);
 }
 

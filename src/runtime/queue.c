@@ -87,6 +87,7 @@ static void *serve(void *user) {
     hg_queue *q = user;
     hg_event *event;
     bool more = true;
+    hg_thread_name("hologram-queue");
     if (q->backend->profile) name_thread(q);
     while (more) {
         switch (hg_queue_advance(q, &event)) {

@@ -201,6 +201,7 @@ hg_status hg_run_submit(hg_run *run, bool signal) {
 /* ---- memory ---- */
 
 hg_range hg_run_pool(hg_run *run, uint64_t id) {
+    id = hg_handle_plain(run->context->backend, id);
     for (uint64_t i = 0; i < run->aliases.count; i++)
         if (run->aliases.data[i].id == id) return hg_pool_range(run->context->backend, run->aliases.data[i].handle);
     hg_range held = {NULL, 0, 0};
@@ -210,6 +211,7 @@ hg_range hg_run_pool(hg_run *run, uint64_t id) {
 
 /* A buffer that the binding holds is there even when its handle was freed meanwhile. */
 hg_range hg_run_buffer(hg_run *run, uint64_t handle) {
+    handle = hg_handle_plain(run->context->backend, handle);
     hg_range held = hg_binding_held(run->binding, false, handle, false);
     return held.arena ? held : hg_buffer_range(run->context->backend, run->context, handle);
 }

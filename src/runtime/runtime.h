@@ -79,6 +79,7 @@ struct hg_backend {
     bool (*progress)(void); /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
     hg_monitor monitor;     /* protects the orders of its contexts and their spare streams */
     hg_children children;
+    uint64_t number; /* of the backends that are alive: memory.c */
     hg_fork_lock forks[HG_BACKEND_LOCKS];
     bool lost;        /* in a forked child: the device is the parent's */
     uint32_t process; /* hg_fork_count of where it was made */
@@ -336,6 +337,19 @@ void hg_guard_renew(hg_backend *b);
 /* The range of a buffer handle (class handles included; context may be NULL when they cannot occur). Unknown: arena NULL. */
 hg_range hg_buffer_range(hg_backend *b, hg_context *context, uint64_t handle);
 hg_range hg_pool_range(hg_backend *b, uint64_t handle);
+/* A buffer or pool has one handle for programs, generation * 2^23 + index below 2^47, and one for hosts, which has the backend's number above
+ * that: where several backends are alive, those of one are errors for the others. */
+enum { HG_BACKEND_NUMBER_SHIFT = 47, HG_BACKEND_NUMBERS = 65536 - 64 };
+void hg_backend_number_take(hg_backend *b);
+void hg_backend_number_give(hg_backend *b);
+static inline uint64_t hg_handle_public(const hg_backend *b, uint64_t handle) { return handle | b->number << HG_BACKEND_NUMBER_SHIFT; }
+/* As programs have it, where it is the backend's; any other as it is. */
+static inline uint64_t hg_handle_plain(const hg_backend *b, uint64_t handle) {
+    bool own = handle >> HG_BACKEND_NUMBER_SHIFT == b->number;
+    return own ? handle & ((UINT64_C(1) << HG_BACKEND_NUMBER_SHIFT) - 1) : handle;
+}
+/* The program's handle of what a caller of the library gives; HG_ERROR_INVALID_BUFFER where it is of another backend. It may be dead. */
+hg_status hg_handle_take(const hg_backend *b, bool pool, uint64_t given, uint64_t *handle) HG_NODISCARD;
 bool hg_handle_is_class(uint64_t handle);                         /* 0 or 2^64-96 … 2^64-1 */
 hg_range hg_class_range(const hg_range *memory, uint64_t handle); /* of such a handle in a context's class memory */
 hg_status hg_invalid_handle(bool pool, uint64_t handle);

@@ -29,8 +29,10 @@ void hg_run_end_pools(hg_run *run, bool failed) {
     if (!run->aliases.data && !run->pools.data) return;
     hg_error kept = *hg_error_record();
     /* Somebody else may have freed them by their numbers: then there is nothing left to do. */
-    for (uint64_t i = 0; i < run->aliases.count; i++) HG_IGNORE(hg_backend_free_pool(b, (hg_pool){run->aliases.data[i].handle}));
-    for (uint64_t i = 0; failed && i < run->pools.count; i++) HG_IGNORE(hg_backend_free_pool(b, (hg_pool){run->pools.data[i]}));
+    for (uint64_t i = 0; i < run->aliases.count; i++)
+        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->aliases.data[i].handle)}));
+    for (uint64_t i = 0; failed && i < run->pools.count; i++)
+        HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, run->pools.data[i])}));
     hg_vec_free(&run->aliases);
     hg_vec_free(&run->pools);
     *hg_error_record() = kept;
@@ -47,13 +49,14 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
     if (chosen && hg_run_pool(run, id).arena) return hg_step_fault(run, step, &in_use, 0, 0);
     hg_pool pool;
     HG_TRY(hg_backend_allocate_pool(b, size, &pool));
+    uint64_t made = hg_handle_plain(b, pool.handle);
     if (chosen) {
         hg_pool_alias *alias = hg_vec_push(&run->aliases);
         if (!alias) {
             HG_IGNORE(hg_backend_free_pool(b, pool)); /* out of memory is what the caller must know */
             return hg_fail_memory();
         }
-        *alias = (hg_pool_alias){id, pool.handle};
+        *alias = (hg_pool_alias){id, made};
         return HG_OK;
     }
     uint64_t *own = hg_vec_push(&run->pools);
@@ -61,8 +64,8 @@ static hg_status allocate_pool(hg_run *run, const plan_step *step) {
         HG_IGNORE(hg_backend_free_pool(b, pool)); /* the same */
         return hg_fail_memory();
     }
-    *own = pool.handle;
-    hg_env_put(run->binding, step, pool.handle);
+    *own = made;
+    hg_env_put(run->binding, step, made);
     return HG_OK;
 }
 
@@ -74,7 +77,7 @@ static hg_status free_pool(hg_run *run, const plan_step *step) {
         if (run->aliases.data[i].id != id) continue;
         handle = run->aliases.data[i].handle;
         run->aliases.data[i] = run->aliases.data[--run->aliases.count];
-        HG_TRY(hg_backend_free_pool(b, (hg_pool){handle}));
+        HG_TRY(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, handle)}));
         if (hg_run_is_immediate(run)) hg_guard_renew(b); /* no kernel is under way */
         return HG_OK;
     }

@@ -19,7 +19,8 @@ static uint32_t count_tables(const hg_program *p) {
 
 static void free_tables(hg_backend *b, hg_tables *t) {
     for (uint32_t i = 0; t && i < t->count; i++)
-        if (t->handles[i]) HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){t->handles[i]})); /* a program may have freed it */
+        if (t->handles[i])
+            HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){hg_handle_public(b, t->handles[i])})); /* a program may have freed it */
     hg_free(t);
 }
 
@@ -29,7 +30,7 @@ static hg_status fill(hg_backend *b, const hg_program *p, hg_tables *t) {
         hg_buffer buffer;
         if (a->kind != HG_PARAM_DATA) continue;
         HG_TRY(hg_backend_allocate_buffer(b, a->data_bytes, &buffer));
-        t->handles[t->count++] = buffer.handle;
+        t->handles[t->count++] = hg_handle_plain(b, buffer.handle);
         if (a->data_bytes) HG_TRY(hg_buffer_write(b, buffer, 0, a->data, a->data_bytes));
     }
     return HG_OK;

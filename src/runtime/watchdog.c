@@ -22,6 +22,7 @@ static uint64_t look(hg_watchdog *dog) {
 
 static void *watch(void *user) {
     hg_watchdog *dog = user;
+    hg_thread_name("hologram-watch");
     hg_mutex_lock(&dog->lock);
     while (!dog->stop) {
         dog->wakes_at = look(dog);

@@ -170,7 +170,7 @@ static void test_choice(void) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", hg_drivers[i]->name);
     }
-    strcat(known, " metal webgpu wasm tpu wgpu)");
+    strcat(known, " metal webgpu wasm tpu hip rocm oneapi levelzero sycl wgpu)");
     CHECK_FAILS(hg_backend_create_auto(&b), HG_ERROR_BACKEND_UNAVAILABLE, "", known);
     clear();
     CHECK_STATUS(hg_backend_create("", 0, &b), HG_OK); /* none named: auto */
