@@ -446,14 +446,13 @@ bool cli_values_shapes(cli *c, cli_values *values) {
     return true;
 }
 
-static bool missing_array(cli *c, const cli_value *v) {
+static void missing_array(cli *c, const cli_value *v) {
     cli_error(c, "P02", "parameter not bound: array '%s' (give --in %s=FILE or --set %s=1,2,3)", v->param->name, v->param->name,
               v->param->name);
-    return false;
 }
 
-/* A scalar that is an extent comes with an array: that is what is missing. */
-static bool missing_scalar(cli *c, const cli_values *values, uint32_t scalar) {
+/* A scalar that is an extent comes with an array: with one that is read, it is not missing itself. */
+static void missing_scalar(cli *c, const cli_values *values, uint32_t scalar) {
     const hg_param *p = values->data[scalar].param;
     const cli_value *array = NULL;
     for (uint32_t i = 0; i < values->count; i++) {
@@ -461,13 +460,23 @@ static bool missing_scalar(cli *c, const cli_values *values, uint32_t scalar) {
         if (v->param->kind != HG_PARAM_BUFFER || v->bound || v->param->rank == 255) continue;
         for (uint32_t k = 0; k < v->param->rank; k++)
             if (hg_extent_names(values->program, &v->param->dims[k], (uint16_t)scalar) && (!array || v->param->dir == HG_DIR_IN)) array = v;
-        if (array && array->param->dir == HG_DIR_IN) return missing_array(c, array);
+        if (array && array->param->dir == HG_DIR_IN) return;
     }
     if (array && array->param->dir == HG_DIR_INOUT)
         cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE, or the array '%s' with --in or --set)",
                   hg_type_name((hg_type)p->type), p->name, p->name, array->param->name);
     else
         cli_error(c, "P02", "parameter not bound: %s '%s' (give --set %s=VALUE)", hg_type_name((hg_type)p->type), p->name, p->name);
+}
+
+/* Everything that is not bound and must be, in the order of the program; always false. */
+static bool report_missing(cli *c, const cli_values *values) {
+    for (uint32_t i = 0; i < values->count; i++) {
+        const cli_value *v = &values->data[i];
+        if (v->bound) continue;
+        if (v->param->kind == HG_PARAM_BUFFER && v->param->dir == HG_DIR_IN) missing_array(c, v);
+        if (v->param->kind == HG_PARAM_SCALAR && !v->param->has_default) missing_scalar(c, values, i);
+    }
     return false;
 }
 
@@ -478,7 +487,7 @@ bool cli_values_scalars(cli *c, cli_values *values) {
             memcpy(v->scalar, v->param->default_bytes, (size_t)size_of(v));
             v->bound = true;
         }
-        if (v->param->kind == HG_PARAM_SCALAR && !v->bound) return missing_scalar(c, values, i);
+        if (v->param->kind == HG_PARAM_SCALAR && !v->bound) return report_missing(c, values);
     }
     return true;
 }
@@ -487,7 +496,7 @@ static bool shape_outputs(cli *c, cli_values *values) {
     for (uint32_t i = 0; i < values->count; i++) {
         cli_value *v = &values->data[i];
         if (v->param->kind != HG_PARAM_BUFFER || v->bound) continue;
-        if (v->param->dir == HG_DIR_IN) return missing_array(c, v);
+        if (v->param->dir == HG_DIR_IN) return report_missing(c, values);
         if (!cli_shape(c, values, v)) return false;
     }
     return true;

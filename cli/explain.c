@@ -196,6 +196,12 @@ static bool explain_instruction(cli *c, const char *word) {
     return any;
 }
 
+/* Names of the specification: BarSync, BAR_SYNC. */
+static bool explain_specified(cli *c, const char *word) {
+    hg_op op = hg_op_from_specification(word, strlen(word));
+    return op != HG_OP_NONE && explain_instruction(c, hg_op_get(op)->text);
+}
+
 /* ---- the commands ---- */
 
 static void unknown(cli *c, const char *word) {
@@ -217,7 +223,7 @@ int command_explain(int argc, char **argv) {
     bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
     if (is_file) {
         if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c);
-    } else if (!explain_code(&c, word) && !explain_instruction(&c, word)) {
+    } else if (!explain_code(&c, word) && !explain_instruction(&c, word) && !explain_specified(&c, word)) {
         unknown(&c, word);
     }
     return cli_finish(&c);

@@ -1,4 +1,4 @@
-/* hologram kernels: the named kernels, as a list or as texts of targets in a folder. */
+/* hologram kernels: the named kernels, as a list, one as a program, or as texts of targets in a folder. */
 #include "cli.h"
 #include "emit/emit.h"
 #include <errno.h>
@@ -77,13 +77,31 @@ static void write_all(cli *c, const char *targets, const char *folder) {
     }
 }
 
+/* One of them as a program. */
+static void print_kernel(cli *c, const char *name) {
+    hg_program *program = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    hg_status status = hg_kernel_by_name(name, &program);
+    if (status == HG_ERROR_INVALID_ARGUMENT)
+        cli_usage(c, "no kernel is called '%s': `hologram kernels` lists them", name);
+    else if (status != HG_OK || hg_program_print(program, &text, &length) != HG_OK)
+        cli_last_error(c);
+    else
+        cli_write(c, NULL, text, length);
+    hg_string_free(text);
+    hg_program_release(program);
+}
+
 int command_kernels(int argc, char **argv) {
     cli c = {0};
     const char *folder = NULL, *targets = NULL;
     const cli_option options[] = {{"-o", &folder, NULL}, {"--target", &targets, NULL}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
-    if (c.arguments.count)
-        cli_usage(&c, "expects no argument, got '%s'", c.arguments.data[0]);
+    if (c.arguments.count > 1 || (c.arguments.count && (folder || targets || c.json)))
+        cli_usage(&c, "expects one NAME alone, got '%s'", c.arguments.data[c.arguments.count > 1]);
+    else if (c.arguments.count)
+        print_kernel(&c, c.arguments.data[0]);
     else if (targets && !folder)
         cli_usage(&c, "--target needs -o DIR");
     else if (folder)

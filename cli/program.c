@@ -1,5 +1,6 @@
 /* asm, disasm, verify: programs in, text or containers out. */
 #include "cli.h"
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,23 @@ void cli_write(cli *c, const char *path, const void *bytes, size_t length) {
         return;
     }
     if (hg_file_write(path, bytes, length) != HG_OK) cli_last_error(c);
+}
+
+/* What was written, with the hash that caches know the program by. */
+static void add_hash(cli *c, const char *path, size_t length) {
+    const uint8_t *bytes = hg_program_hash(c->program);
+    char hash[65];
+    for (int i = 0; i < 32; i++) snprintf(hash + 2 * i, 3, "%02x", bytes[i]);
+    if (!c->json) {
+        cli_out(c, "%s: %zu bytes, hash %s\n", path, length, hash);
+        return;
+    }
+    hg_json json;
+    cli_json_item(c, &json);
+    hg_json_add_text(&json, "file", path);
+    hg_json_add_u64(&json, "bytes", length);
+    hg_json_add_text(&json, "hash", hash);
+    hg_json_end_object(&json);
 }
 
 int command_asm(int argc, char **argv) {
@@ -39,6 +57,7 @@ int command_asm(int argc, char **argv) {
         else
             cli_write(&c, out, bytes, length);
         hg_string_free((char *)bytes);
+        if (!to_output && c.status == CLI_OK) add_hash(&c, out, length);
     }
     return cli_finish(&c);
 }

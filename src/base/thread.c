@@ -51,6 +51,16 @@ static void signals_of_process(sigset_t *set) {
     for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++) sigdelset(set, OWN[i]);
 }
 
+void hg_thread_name(const char *name) {
+#if defined(__linux__)
+    (void)pthread_setname_np(pthread_self(), name);
+#elif defined(__APPLE__)
+    (void)pthread_setname_np(name);
+#else
+    (void)name;
+#endif
+}
+
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
     sigset_t all, before; /* the host's signals are for the host's threads */
     pthread_attr_t attributes;
@@ -119,6 +129,7 @@ bool hg_cond_wait_until(hg_cond *cond, hg_mutex *mutex, uint64_t clock_ns) {
 }
 void hg_cond_signal(hg_cond *cond) { (void)cond; }
 void hg_cond_broadcast(hg_cond *cond) { (void)cond; }
+void hg_thread_name(const char *name) { (void)name; }
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user) {
     (void)thread, (void)run, (void)user;
     return false;

@@ -59,6 +59,8 @@ void hg_cond_broadcast(hg_cond *cond);
 /* Stack of every thread that is started here, at least: compilers and drivers go deep, and a system's own default may be 128 KiB. */
 #define HG_STACK_BYTES (UINT64_C(8) << 20)
 
+/* What debuggers, top and ps call the thread that asks: at most 15 bytes. */
+void hg_thread_name(const char *name);
 /* Starts a thread in the default floating-point mode that takes none of the signals that are sent to the process. False when the system
  * refuses (always, without threads). */
 bool hg_thread_start(hg_thread *thread, void *(*run)(void *user), void *user);

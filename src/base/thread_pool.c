@@ -129,6 +129,7 @@ static void *worker_main(void *user) {
     struct pool_worker *worker = user;
     hg_thread_pool *pool = worker->pool;
     uint32_t me = worker->index;
+    hg_thread_name("hologram-pool");
     current_pool = pool;
     current_index = me;
     hg_mutex_lock(&pool->mutex);

@@ -26,6 +26,7 @@ static hg_background_job *take(hg_background *b, uint32_t *level) {
 static void *work(void *user) {
     hg_background *b = user;
     uint32_t level;
+    hg_thread_name("hologram-native");
     hg_mutex_lock(&b->lock);
     while (!hg_atomic_load(&b->closing, HG_ACQUIRE)) {
         if (!b->first) {

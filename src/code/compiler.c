@@ -69,6 +69,7 @@ static void end_late(hg_compiler *c, hg_compile_job *job) {
 
 static void *run(void *user) {
     hg_compile_job *job = user;
+    hg_thread_name("hologram-driver");
     hg_compiler *c = job->compiler;
     hg_status status = job->run(job);
     hg_mutex_lock(&c->lock);

@@ -45,6 +45,7 @@ static void report(const hg_code_set *set, hg_status status, uint64_t start, uin
         hg_profile_end(set->profile, &(hg_profile_span){.kind = HG_PROFILE_COMPILE,
                                                         .name = "no native code",
                                                         .detail = why,
+                                                        .tells = true,
                                                         .start_ns = start,
                                                         .once = status == HG_ERROR_BACKEND_UNAVAILABLE});
     }

@@ -31,8 +31,11 @@ static hg_status fail_dtype(const char *what, const char *found, size_t length, 
     const char *note = length && found[0] == '>' ? " (big-endian)" : !order && !letter ? " (structured or unknown)" : "";
     char words[64] = "";
     if (limbs_of(type)) snprintf(words, sizeof words, " with a last extent of %llu", (unsigned long long)limbs_of(type));
-    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s", what,
-                   (int)(length < 40 ? length : 40), found, note, expected, words, hg_type_name(type));
+    char cure[48] = ""; /* one element stays one */
+    if (!words[0] && type != HG_TYPE_BF16 && length > 1 && length < 5 && strchr("fiub", found[1]))
+        snprintf(cure, sizeof cure, " (in NumPy: x.astype('%s'))", expected);
+    return IO_FAIL(HG_ERROR_INVALID_ARGUMENT, "P03", "%s: dtype is '%.*s'%s, expected '%s'%s for %s%s", what,
+                   (int)(length < 40 ? length : 40), found, note, expected, words, hg_type_name(type), cure);
 }
 
 /* Letters that NumPy has for the same elements, and names, which stand without an order. Left out is what depends on the machine: l, int. */

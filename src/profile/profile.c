@@ -21,7 +21,7 @@ typedef struct event {
 } event;
 
 typedef struct total {
-    uint32_t name;
+    uint32_t name, detail; /* detail: of a row that tells it */
     uint8_t kind;
     uint64_t count, bytes, total_ns, longest_ns;
 } total;
@@ -112,7 +112,7 @@ static uint32_t intern(recorder *r, const char *text) {
     return r->name_slots[at] = (uint32_t)r->names.count;
 }
 
-static void add_total(recorder *r, const event *e) {
+static void add_total(recorder *r, const event *e, bool tells) {
     uint32_t at = (e->name * 31 + e->kind) % TOTAL_SLOTS;
     for (; r->total_slots[at]; at = (at + 1) % TOTAL_SLOTS) {
         const total *known = &r->totals.data[r->total_slots[at] - 1];
@@ -131,6 +131,7 @@ static void add_total(recorder *r, const event *e) {
     t->bytes += e->bytes;
     t->total_ns += e->length_ns;
     if (e->length_ns > t->longest_ns) t->longest_ns = e->length_ns;
+    if (tells && !t->detail) t->detail = e->detail;
 }
 
 void hg_profile_end(hg_profile *profile, const hg_profile_span *span) {
@@ -150,7 +151,7 @@ void hg_profile_end(hg_profile *profile, const hg_profile_span *span) {
     e.name = intern(r, span->name);
     e.detail = intern(r, span->detail);
     e.track = (uint16_t)(where < 0 ? 0 : where);
-    add_total(r, &e);
+    add_total(r, &e, span->tells);
     r->changed = true;
     event *kept = where >= 0 && r->events.count < HG_PROFILE_EVENTS ? hg_vec_push(&r->events) : NULL;
     if (kept)
@@ -252,6 +253,7 @@ static void add_row(const recorder *r, hg_text *out, const total *t) {
         hg_text_addf(out, " %16llu %9.3f\n", (unsigned long long)t->bytes, t->total_ns ? (double)t->bytes / (double)t->total_ns : 0.0);
     else
         hg_text_addf(out, " %16s %9s\n", "-", "-");
+    if (t->detail) hg_text_addf(out, "%-9s %s\n", "", name_of(r, t->detail));
 }
 
 void hg_profile_table(hg_profile *profile, hg_text *out) {

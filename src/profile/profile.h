@@ -28,6 +28,7 @@ typedef struct hg_profile_span {
     hg_profile_kind kind;
     const char *name;   /* what totals are added up by; copied */
     const char *detail; /* what else there is to say; copied; may be NULL */
+    bool tells;         /* the table has the detail too, the first one of its rows */
     uint64_t start_ns;  /* of hg_profile_start */
     uint64_t bytes;     /* moved or touched; 0: none */
     uint64_t lanes;     /* 0: none */

@@ -93,7 +93,17 @@ def examples():
 def formats():
     for name in sorted(name for name in os.listdir(PROGRAMS) if name.endswith(".atlas")):
         path = os.path.join(PROGRAMS, name)
-        expect(run("asm", path, "-o", "p.atlasb"), 0, what=f"asm {name}")
+        made = run("asm", path, "-o", "p.atlasb")
+        expect(made, 0, what=f"asm {name}")
+        with open("p.atlasb", "rb") as file:
+            container = file.read()
+        said = re.fullmatch(f"p.atlasb: {len(container)} bytes, hash ([0-9a-f]{{64}})\n", made.out)
+        check(said, f"asm {name}: {made.out}")
+        expect(run("disasm", "p.atlasb", "-o", "again.atlas"), 0)
+        again = run("asm", "again.atlas", "-o", "again.atlasb")
+        check(said and again.out.endswith(f"hash {said[1]}\n"), f"disasm {name}: another hash: {again.out}")
+        with open("again.atlasb", "rb") as file:
+            check(file.read() == container, f"disasm {name}: it assembles to other bytes")
         expect(run("asm", path, "-g", "-o", "g.atlasb"), 0, what=f"asm -g {name}")
         text = run("disasm", "p.atlasb")
         expect(text, 0, what=f"disasm {name}")
@@ -362,6 +372,17 @@ def mistakes():
         expect(run("run", "-e", "mark@c01", "--set", "c01=1", option, value), 2, f"{option} is not for circuits", what=f"{option} beside a circuit")
     expect(run("run", axpy, "--set", "alpha=abc"), 2, r"alpha", what="malformed value")
     expect(run("run", axpy, "--set", "alpha"), 2, r"NAME=VALUE", what="pair without =")
+    bare = run("run", axpy)
+    expect(bare, 2, r"array 'x'", what="nothing bound: arrays")
+    check("f32 'alpha'" in bare.err and bare.err.count("error[P02]") == 2, f"nothing bound: {bare.err}")
+    for word in ("hip", "rocm", "oneapi", "levelzero", "sycl"):
+        expect(run("run", empty, "--backend", word), 3, r"error\[X03\].*no backend here", what=f"a known word: {word}")
+    for word in ("cuda", "opencl", "vulkan"):
+        check(len(re.findall("backend not available", run("run", empty, "--backend", word, "--device", 900).err, re.I)) <= 1, f"{word}: said twice")
+    for value, status in (("TRUE", 0), ("False", 0), ("On", 0), ("oFF", 0), ("YES", 0), ("truely", 2)):
+        check((run("run", empty, env={"HOLOGRAM_VERIFY": value}).status == 0) == (status == 0), f"HOLOGRAM_VERIFY={value}")
+    for name, text in (("BarSync", "bar.sync"), ("BAR_SYNC", "bar.sync"), ("MovImm", "mov_imm"), ("BatchedGEMM", "batched_gemm"), ("SETcc", "set")):
+        expect(run("explain", name), 0, out=run("explain", text).out, what=f"explain {name}")
     expect(run("run", axpy, "--lanse", 3), 2, r"unknown option '--lanse'", what="unknown option")
     expect(run("run", "nothere.atlas"), 2, r"error\[P06\]", what="missing program")
     expect(run("run", empty, "--backend", "abacus"), 3, r"error\[X03\].*Invalid backend type: abacus", what="unknown backend")
@@ -1375,7 +1396,11 @@ def named_kernels():
     expect(run("kernels", "-o", "texts", "--target", "cuda,,msl"), 2, "--target expects names .* got ''", what="kernels --target with an empty name")
     expect(run("kernels", "--target", "cuda"), 2, "--target needs -o DIR", what="kernels --target without -o")
     expect(run("kernels", "-o", "no/such/folder"), 1, "cannot make the folder 'no/such/folder'", what="kernels -o into nowhere")
-    expect(run("kernels", "x"), 2, "expects no argument, got 'x'", what="kernels with an argument")
+    expect(run("kernels", "x"), 2, "no kernel is called 'x'", what="kernels with a name that there is not")
+    expect(run("kernels", "atlas_add_f32", "x"), 2, "expects one NAME alone, got 'x'", what="kernels with two names")
+    one = run("kernels", "atlas_add_f32")
+    expect(one, 0, what="one kernel")
+    check(one.out == run("disasm", "--kernel", "atlas_add_f32").out and ".program atlas_add_f32" in one.out, f"one kernel: {one.out}")
 
 
 # ---- circuits that run

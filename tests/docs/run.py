@@ -107,6 +107,19 @@ def run_document(path, environment):
         elif language in ("c", "cpp", "atlas", "python", "json") and not note and not howto:  # a page of howto shows pieces of sources
             failed += 1
             print(f"{where}: a {language} block that nothing runs: give it `<!-- file: NAME -->` and a console block")
+    if howto:
+        check_left(name, folder, {note[5:].strip() for _, _, note, _ in blocks(text) if note.startswith("file:")})
+
+
+def check_left(name, folder, own):
+    """Who follows a page in a clone has a clean tree behind it: what commands write stands in build/."""
+    global passed, failed
+    left = [e for e in os.listdir(folder) if e not in own | {"build"} and not os.path.islink(os.path.join(folder, e))]
+    if left:
+        failed += 1
+        print(f"{name}: its commands leave files in the tree: {', '.join(sorted(left))}")
+    else:
+        passed += 1
 
 
 def main():

@@ -3,6 +3,7 @@
  * Must not know: programs, handles. */
 #include "base/thread.h"
 #include "backends/cpu/compiled.h"
+#include "backends/cpu/module.h"
 #include "backends/cpu/native.h"
 #include "backends/cpu/precompiled.h"
 #include "driver/driver.h"
@@ -54,7 +55,8 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
     memset(devices, 0, sizeof *devices);
     devices->size = sizeof *devices;
     memcpy(devices->backend, "cpu", 4);
-    snprintf(devices->name, sizeof devices->name, "tile interpreter (%s)", tile_level_name(tile_level_best()));
+    snprintf(devices->name, sizeof devices->name, "tile interpreter (%s)%s", tile_level_name(tile_level_best()),
+             cpu_module_there() ? " and native code" : "");
     devices->available = devices->exact = true;
     devices->compute_units = hg_cpu_count();
     devices->max_block_lanes = HG_MAX_BLOCK_LANES;

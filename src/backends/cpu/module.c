@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define FILE_NAME "libhologram_jit.so"
-#define ADVICE "; it is built where the packages that `tools/setup build` installs are there (llvm-19-dev)"
 #ifndef HG_LIB_DIR
 #define HG_LIB_DIR "/usr/local/lib"
 #endif
@@ -75,6 +74,17 @@ bool cpu_module_there(void) {
 
 /* ---- opening ---- */
 
+/* Where it was looked for: a program that is linked statically has no library beside which it could lie. */
+static void say_missing(bool found, const char *said, char reason[256]) {
+    char own[PATH_BYTES] = "", *slash = NULL;
+    if (hg_library_own_path(own, sizeof own) && (slash = strrchr(own, '/'))) *slash = 0;
+    if (found)
+        snprintf(reason, 256, "%.150s; it is built where the packages that `tools/setup build` installs are there (llvm-19-dev)", said);
+    else
+        snprintf(reason, 256, "no " FILE_NAME " (built where llvm-19-dev is) in %.50s, in %.50s, nor where the loader looks",
+                 own[0] ? own : "the program's folder", HG_LIB_DIR);
+}
+
 static const hg_jit_table *open_module(char reason[256]) {
     char path[PATH_BYTES], said[200];
     struct stat info;
@@ -82,7 +92,7 @@ static const hg_jit_table *open_module(char reason[256]) {
     hg_library *library = hg_library_open(&name, 1, said, sizeof said);
     hg_jit_entry entry;
     if (!library) {
-        snprintf(reason, 256, "%.150s" ADVICE, said);
+        say_missing(name == path, said, reason);
         return NULL;
     }
     const hg_jit_table *table = hg_library_function(library, HG_JIT_ENTRY, &entry) ? entry(HG_JIT_VERSION) : NULL;
