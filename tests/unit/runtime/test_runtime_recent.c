@@ -99,7 +99,8 @@ static void test_launches(hg_backend *b) {
     CHECK_OK(hg_backend_copy_from_buffer(b, w.x, data, sizeof data));
     CHECK_U64(data[127], 11);
     CHECK_U64(data[128], 6);
-    hg_launch blocks[2] = {{sizeof(hg_launch), {2, 1, 1}, {64, 1, 1}, 0, 0, 0, 0}, {sizeof(hg_launch), {2, 1, 1}, {32, 1, 1}, 0, 0, 0, 0}};
+    hg_launch blocks[2] = {{sizeof(hg_launch), {2, 1, 1}, {64, 1, 1}, 0, 0, 0, 0, 0},
+                           {sizeof(hg_launch), {2, 1, 1}, {32, 1, 1}, 0, 0, 0, 0, 0}};
     for (int i = 0; i < 12; i++) CHECK_OK(hg_backend_execute_program_with_params(b, w.p, &blocks[i / 3 % 2], w.params));
     CHECK_OK(hg_backend_copy_from_buffer(b, w.x, data, sizeof data));
     CHECK_U64(data[63], 11 + 12);
