@@ -83,6 +83,7 @@ typedef struct hg_code_set {
     bool verify;                   /* kernel IR after each pass */
     /* what launches in device form want to know of the kernel */
     bool wants_blocks, needs_blocks;
+    bool resumes;        /* lanes leave a dispatch whose loops have too many rounds, and go on in the next */
     bool plain_barriers; /* in the kernel's own sequence or loops there, and no lane can stop where nothing leaves its bounds */
     bool bindable;       /* could be made for bindings: only 32-bit accesses to known slots */
     bool unbounded;      /* a loop or a call whose length nobody knows */

@@ -47,11 +47,19 @@ static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
     return kir_most_rounds(low, NULL) > most / 2 / MOST_FOLDED;
 }
 
+/* Whether its lanes can go on in another dispatch where they have more rounds than the device runs. */
+static bool may_be_long(const hg_code_set *set, const kir_module *low) {
+    enum { PART = 64 };
+    if (set->needs_blocks || set->caps->target.bind_arenas || set->caps->compiles_late) return false;
+    return kir_most_rounds(low, NULL) > set->caps->target.max_rounds / PART;
+}
+
 void hg_code_note(hg_code_set *set, const kir_module *low) {
     set->cuts_loops = may_be_cut(set, low);
     note_slots(set, low);
     set->needs_blocks = low->uses_barrier || low->uses_shared;
-    set->wants_blocks = set->needs_blocks || kir_device_wants_blocks(low);
+    set->resumes = set->cuts_loops && may_be_long(set, low);
+    set->wants_blocks = set->needs_blocks || (!set->resumes && kir_device_wants_blocks(low));
     set->plain_barriers = !low->has_open;
     set->bindable = set->caps->bound_bytes && low->slots.count <= set->caps->bound_slots && !low->has_open;
     for (const kir_function *f = low->functions; f; f = f->next)
@@ -170,6 +178,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .hide_zeros = set->caps->tiers[key->tier].kir.folds_zeros && !relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone,
+                                  .resumes = set->resumes,
                                   .may_idle = set->caps->compiles_late,
                                   .distinct = key->distinct};
     if (options.target.bind_arenas) {

@@ -114,6 +114,7 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
         hg_launch_record_fill(d, false, 0);
         d->prepared = true;
     }
+    d->resumes = false;
     hg_window_rewind(d);
     if (!d->one_window) hg_window_cut(d); /* whether all of it is one is known from here on */
     if (compiles_late(d)) HG_TRY(prepare_window(d));
@@ -129,10 +130,10 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg
     bool copies = d->code->layout.fault_slot >= 0 && !queue->fault_words;
     hg_fault_record *record = &queue->faults[d->fault];
     hg_range place = copies ? hg_fault_record_range(queue, d->fault) : (hg_range){NULL, 0, 0};
-    if (!d->one_window) hg_window_cut(d); /* else it is still there from the last time */
+    if (!d->one_window && !d->resumes) hg_window_cut(d); /* else it is still there from the last time */
     if (copies && record->dirty)
         commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = place, .host = hg_fault_record_clean_words()};
-    if (d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
+    if (d->code->layout.resume_bytes ? !d->resumes : d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
     if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};
@@ -220,17 +221,18 @@ static hg_status prepare_next(hg_submission *d) {
 bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record_window(d);
     d->recorded_ns = 0;
-    bool stopped = hg_fault_record_read(d), left = false;
-    if (hg_window_is_measured(d)) hg_window_measure(d);
-    if (!d->one_window) left = hg_window_step(d);
+    bool stopped = hg_fault_record_read(d, &d->resumes), left = d->resumes;
+    if (hg_window_is_measured(d) && !d->resumes) hg_window_measure(d);
+    if (!d->one_window && !d->resumes) left = hg_window_step(d);
     /* Windows run in the order of lanes: with a fault before any barrier the others can only lose. */
-    if (d->found.happened && d->found.phase == 0) left = false;
+    if (d->found.happened && d->found.phase == 0 && !d->resumes) left = false;
     if (stopped || (left && is_over(d))) {
         time_out(d);
         left = false;
     }
     if (left && compiles_late(d) && prepare_next(d) != HG_OK) left = false;
     if (!left) {
+        d->resumes = false;
         finish(d);
         if (d->found.happened) *fault = d->found;
     } else if (d->queue->fault_words && d->queue->faults[d->fault].dirty) {

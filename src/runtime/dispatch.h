@@ -88,6 +88,7 @@ typedef struct hg_submission {
     hg_dispatch_device *device;
     const hg_driver_launch *launch;
     bool prepared, one_window;
+    bool resumes;  /* lanes of the window that was dispatched go on in another dispatch of it */
     uint8_t fault; /* number of its fault record in the queue */
     uint64_t *record;
     hg_range *slots;
@@ -127,7 +128,9 @@ bool hg_dispatch_done(hg_submission *dispatch, hg_driver_fault *fault);
 /* Instead, when the submission or the wait failed. */
 void hg_dispatch_abandon(hg_submission *dispatch);
 /* Whether the window that was submitted is the only one: nothing but its end is awaited. */
-static inline bool hg_dispatch_is_last(const hg_submission *dispatch) { return dispatch->one_window; }
+static inline bool hg_dispatch_is_last(const hg_submission *dispatch) {
+    return dispatch->one_window && !dispatch->code->layout.resume_bytes;
+}
 /* Whether the host has something to do after each window; else submissions may follow each other without a wait. */
 bool hg_dispatch_needs_wait(const hg_submission *dispatch);
 

@@ -30,6 +30,8 @@ void hg_window_rewind(hg_submission *d);
 void hg_window_cut(hg_submission *d);
 /* Whether somebody wants to know how long the window that comes, or was, takes. */
 bool hg_window_is_measured(const hg_submission *d);
+/* layout.resume_bytes: lanes that a window may have, of so many. */
+uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes);
 /* What the last window took decides how large the next one may be. */
 void hg_window_measure(hg_submission *d);
 /* To the next window's place; false: that was the last. */
@@ -51,7 +53,7 @@ volatile uint32_t *hg_fault_record_words(const hg_dispatch_queue *queue, uint8_t
 void hg_fault_record_clean(hg_dispatch_queue *queue, uint8_t number);
 /* The same words as host memory of a copy. */
 void *hg_fault_record_clean_words(void);
-/* Keeps the least fault in d->fault. True: the host has set the cancel word. */
-bool hg_fault_record_read(hg_submission *d);
+/* Keeps the least fault in d->fault. True: the host has set the cancel word. *left: lanes go on in another dispatch. */
+bool hg_fault_record_read(hg_submission *d, bool *left);
 
 #endif

@@ -70,20 +70,23 @@ static void cut_short(hg_submission *d) {
     memset(&d->found, 0, sizeof d->found);
     d->found.happened = true;
     d->found.code = KIR_FAULT_ROUNDS;
-    snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops in a lane",
-             (unsigned)d->set->caps->target.max_rounds);
+    snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops%s in a lane",
+             (unsigned)d->set->caps->target.max_rounds, d->set->needs_blocks ? " around barriers or shared memory" : "");
 }
 
-bool hg_fault_record_read(hg_submission *d) {
+bool hg_fault_record_read(hg_submission *d, bool *left) {
     hg_dispatch_queue *queue = d->queue;
     hg_fault_record *record = &queue->faults[d->fault];
     const volatile uint32_t *seen = queue->fault_words ? hg_fault_record_words(queue, d->fault) : NULL;
     uint32_t words[KIR_FAULT_WORDS];
+    *left = false;
     if (d->code->layout.fault_slot < 0) return false;
-    if (seen && !hg_atomic_load(&seen[KIR_FAULT_HAPPENED], HG_ACQUIRE) && !hg_atomic_load(&seen[KIR_FAULT_CANCEL], HG_RELAXED))
+    if (seen && !hg_atomic_load(&seen[KIR_FAULT_HAPPENED], HG_ACQUIRE) && !hg_atomic_load(&seen[KIR_FAULT_CANCEL], HG_RELAXED) &&
+        !hg_atomic_load(&seen[KIR_FAULT_LEFT], HG_RELAXED))
         return false;
     for (int i = 0; i < KIR_FAULT_WORDS; i++) words[i] = seen ? hg_atomic_load(&seen[i], HG_RELAXED) : record->copy[i];
-    if (!words[KIR_FAULT_HAPPENED] && !words[KIR_FAULT_CANCEL]) return false;
+    *left = words[KIR_FAULT_LEFT] != 0;
+    if (!words[KIR_FAULT_HAPPENED] && !words[KIR_FAULT_CANCEL] && !*left) return false;
     record->dirty = true;
     hg_driver_fault found;
     memset(&found, 0, sizeof found);

@@ -12,6 +12,12 @@ static hg_status make_locks(hg_dispatch_device *device) {
 /* Group memory that the device cannot have, for all blocks at once. */
 static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
     uint64_t bytes, blocks = (l->lanes - 1) / d->block_lanes + 1;
+    if (d->code->layout.resume_bytes) {
+        bytes = hg_window_resumes(d, l->lanes) * d->code->layout.resume_bytes;
+        if (d->shared.range.arena && d->shared.range.size >= bytes) return HG_OK;
+        hg_piece_free(d->queue->device->memory, &d->shared);
+        return hg_piece_alloc(d->queue->device->memory, bytes, &d->shared);
+    }
     if (l->shared_memory.arena) return HG_OK;
     if (!hg_mul_u64(blocks, l->shared_bytes, &bytes))
         return hg_fail(HG_ERROR_OUT_OF_MEMORY, "shared memory needs %llu bytes for each of %llu blocks",

@@ -152,6 +152,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->expansion.tiles = &b->tiles;
     s->expansion.dot4 = b->caps->dot4;
     s->expansion.rolled = b->caps->max_operations != 0;
+    s->expansion.most_rounds = b->caps->target.max_rounds;
     HG_TRY(hg_step_charge(binding->executable->backend, s, 0));
     s->called = true;
     return HG_OK;

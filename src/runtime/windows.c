@@ -70,12 +70,20 @@ static bool has_field(const hg_code *v, uint8_t kind, uint32_t index) {
     return false;
 }
 
+/* Lanes of whole groups, so many that what they keep from dispatch to dispatch is no more than 32 MiB. */
+uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes) {
+    const uint64_t group = d->command.group[0], most = (UINT64_C(32) << 20) / d->code->layout.resume_bytes;
+    if (lanes > most) lanes = most;
+    return lanes < group ? group : (lanes + group - 1) / group * group;
+}
+
 /* Lanes [first, first + count) as groups in two dimensions. */
 static uint64_t cut_flat(hg_submission *d) {
     const hg_device_caps *caps = d->set->caps;
     uint64_t count = d->end - d->first, group = d->command.group[0];
     uint64_t most = (uint64_t)caps->max_groups[0] * (caps->max_groups[1] ? caps->max_groups[1] : 1);
     if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
+    if (d->code->layout.resume_bytes && count > hg_window_resumes(d, count)) count = hg_window_resumes(d, count);
     if (count > d->window) count = (d->window + group - 1) / group * group;
     if (count > most * group) count = most * group;
     if (count > d->end - d->first) count = d->end - d->first;

@@ -275,6 +275,9 @@ static hg_status prepare(device *d) {
     d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
     if (!d->functions) return hg_fail_memory();
     HG_TRY(check_halves(d));
+    if (d->options->resumes && (d->block || d->options->target.bind_arenas))
+        return hg_fail(HG_ERROR_INTERNAL, "'%s': lanes go on in another dispatch where they are numbered and memory is bound by itself",
+                       d->in->name);
     if (d->options->target.bind_arenas && d->in->slots.count > KIR_BOUND_SLOTS)
         return hg_fail(HG_ERROR_ISA, "'%s' names %llu memories; at most %d where arenas are bound", d->in->name,
                        (unsigned long long)d->in->slots.count, (int)KIR_BOUND_SLOTS);
@@ -339,6 +342,13 @@ static bool calls_barrier(const kir_module *m) {
     return false;
 }
 
+static bool calls_long_loop(const kir_module *m) {
+    kir_find_rounds(m);
+    for (const kir_function *f = m->functions->next; f; f = f->next)
+        if (device_has_long_loop(f)) return true;
+    return false;
+}
+
 /* Nobody to wait for. */
 static void drop_barriers(kir_module *m) {
     for (kir_function *f = m->functions; f; f = f->next)
@@ -351,13 +361,14 @@ static void drop_barriers(kir_module *m) {
 static hg_status make(device *d, kir_module **m) {
     HG_TRY(prepare(d));
     HG_TRY(rewrite_run(d->in, NULL, &DEVICE_RULES, d, m));
-    device_record_late(d, *m);
+    kir_function *lane = device_record_late(d, *m);
     if (d->failed) return hg_fail_memory();
     if (d->block && d->options->fold > 1) {
         HG_TRY(kir_simplify(*m)); /* less lives across barriers */
         HG_TRY(device_fold(d));
     }
     if (d->options->alone) drop_barriers(*m);
+    device_resume(d, *m, lane);
     device_watch_rounds(d, *m);
     if (d->failed) return hg_fail_memory();
     return finish(d, *m);
@@ -383,7 +394,10 @@ hg_status kir_device(const kir_module *in, const kir_device_options *options, ki
     kir_module *m = NULL, *inlined = NULL;
     hg_status status = HG_OK;
     if (d.block && options->fold > 1 && calls_barrier(in)) {
-        status = device_inline(in, &inlined);
+        status = device_inline(in, false, &inlined);
+        d.in = inlined;
+    } else if (options->resumes && calls_long_loop(in)) {
+        status = device_inline(in, true, &inlined);
         d.in = inlined;
     }
     if (status == HG_OK) status = make(&d, &m);

@@ -32,15 +32,17 @@ enum { KIR_BOUND_SLOTS = 25 };
 
 typedef struct kir_device_options {
     kir_device_target target;
-    uint8_t form;          /* kir_form */
-    bool small;            /* fewer than 2^32 - 2^24 lanes in the launch: ids are computed in u32 */
-    bool whole_blocks;     /* BLOCK: every lane of every block starts */
-    bool at_origin;        /* a dispatch is the whole launch: its first lane, its first block are number 0 */
-    bool proven;           /* the launch was checked: no access through a slot, to shared or class memory can leave its bounds */
-    bool shared_is_slot;   /* shared memory is in a slot (it lives across steps), not in the group */
-    bool hide_zeros;       /* kir_caps.folds_zeros */
-    uint32_t fold;         /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
-    bool alone;            /* BLOCK: a group is one invocation, so that no barrier is needed */
+    uint8_t form;        /* kir_form */
+    bool small;          /* fewer than 2^32 - 2^24 lanes in the launch: ids are computed in u32 */
+    bool whole_blocks;   /* BLOCK: every lane of every block starts */
+    bool at_origin;      /* a dispatch is the whole launch: its first lane, its first block are number 0 */
+    bool proven;         /* the launch was checked: no access through a slot, to shared or class memory can leave its bounds */
+    bool shared_is_slot; /* shared memory is in a slot (it lives across steps), not in the group */
+    bool hide_zeros;     /* kir_caps.folds_zeros */
+    uint32_t fold;       /* BLOCK: lanes of a block that one invocation runs; 0 and 1: one */
+    bool alone;          /* BLOCK: a group is one invocation, so that no barrier is needed */
+    bool
+        resumes; /* FLAT, without barriers: lanes leave loops with more rounds than the device runs, and go on in the next dispatch (resume.c) */
     bool may_idle;         /* a record of zeros runs no lane and touches no memory, whatever the groups */
     uint32_t block[3];     /* BLOCK: the launch's block where the code may depend on it; 0: read from the record */
     uint64_t shared_bytes; /* likewise; 0: unknown */
@@ -105,7 +107,8 @@ typedef enum kir_fault_word {
     KIR_FAULT_CANCEL,     /* not 0: lanes stop at their next look. The host or a lane without fuel sets it; KIR_CANCEL_ROUNDS: a loop has
                              been cut short (target.max_rounds), nothing that this dispatch wrote counts */
     KIR_FAULT_VALID,      /* 1: the handle was good, the offset was not */
-    KIR_FAULT_WORDS = 16
+    KIR_FAULT_LEFT,       /* layout.resume_bytes: not 0: a lane of the dispatch has left and goes on in the next one */
+    KIR_FAULT_WORDS = 20
 } kir_fault_word;
 typedef struct kir_fault_site {
     uint8_t code, operand, space; /* kir_fault; kir_space of the access */
@@ -144,7 +147,10 @@ typedef struct kir_device_layout {
     HG_VEC(kir_fault_site) sites;
     uint32_t record_bytes;    /* a multiple of 8 */
     uint32_t shared_reserved; /* 0 or KIR_SHARED_RESERVED */
-    bool uses_group_memory;   /* group memory of shared_reserved + the launch's shared bytes is needed */
+    /* Not 0: what a lane of a dispatch keeps for the next one in the shared slot, which is zero before the first; dispatches of the same lanes are
+     * repeated as long as KIR_FAULT_LEFT says so. */
+    uint32_t resume_bytes;
+    bool uses_group_memory; /* group memory of shared_reserved + the launch's shared bytes is needed */
     int16_t fault_slot, table_slot, locks_slot, class_slot, shared_slot, first_arena_slot; /* in module->slots, -1: not used */
     /* target.bind_arenas: the binding of each slot, in module->slots order. A binding is a whole arena, and BASE fields are offsets in it. */
     HG_VEC(uint8_t) bindings;

@@ -195,8 +195,8 @@ device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, k
 /* ---- kept.c: an analysis of the input ---- */
 hg_status device_find_kept(device *d) HG_NODISCARD;
 
-/* The kernel's body becomes a function, and what its lanes left to record is recorded after it. */
-void device_record_late(device *d, kir_module *m);
+/* The kernel's body becomes a function, and what its lanes left to record is recorded after it. The function; NULL: it is as it was. */
+kir_function *device_record_late(device *d, kir_module *m);
 /* The kernel's body as a function that the kernel has still to call; NULL when out of memory. */
 kir_function *device_wrap_kernel(kir_module *m);
 kir_value *device_read_word(device *d, kir_builder *b, kir_fault_word word);
@@ -205,6 +205,10 @@ void device_write_word(device *d, kir_builder *b, kir_fault_word word, kir_value
 /* ---- rounds.c ---- */
 /* target.max_rounds: an invocation whose loops may have been cut short says so. */
 void device_watch_rounds(device *d, kir_module *m);
+
+/* ---- resume.c ---- */
+/* options.resumes: the lanes of m, whose body is the function `lane`, NULL: the kernel's. */
+void device_resume(device *d, kir_module *m, kir_function *lane);
 
 /* ---- shared.c ---- */
 bool device_writes_shared_first(device *d); /* the group's shared memory needs no zeros */
@@ -217,7 +221,10 @@ void device_enter_kept(device *d, kir_builder *b, const kir_value *loop); /* at 
 
 /* ---- inline.c, fold.c: an invocation that runs several lanes of a block ---- */
 enum { DEVICE_MOST_INLINED = 4096 };
-hg_status device_inline(const kir_module *in, kir_module **out) HG_NODISCARD;
+/* Functions with barriers, or (long_loops) with loops of more rounds than few. */
+enum { DEVICE_FEW_ROUNDS = 64 };
+bool device_has_long_loop(const kir_function *f); /* after kir_find_rounds */
+hg_status device_inline(const kir_module *in, bool long_loops, kir_module **out) HG_NODISCARD;
 hg_status device_fold(device *d) HG_NODISCARD; /* the kernel of d->out, in place */
 
 #endif

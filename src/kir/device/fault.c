@@ -166,10 +166,10 @@ kir_function *device_wrap_kernel(kir_module *m) {
     return body;
 }
 
-void device_record_late(device *d, kir_module *m) {
+kir_function *device_record_late(device *d, kir_module *m) {
     kir_function *kernel = m->functions, *body = d->late_site && !d->failed ? device_wrap_kernel(m) : NULL;
     if (d->late_site && !body) d->failed = true;
-    if (!body) return;
+    if (!body) return NULL;
     kir_builder b;
     kir_builder_init(&b, m, kernel);
     (void)kir_call(&b, body, 0, NULL, NULL);
@@ -182,6 +182,7 @@ void device_record_late(device *d, kir_module *m) {
     kir_call(&b, d->recorder, n, args, NULL);
     kir_if_end(&b, happened);
     d->failed = d->failed || b.failed;
+    return body;
 }
 
 static void record(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {

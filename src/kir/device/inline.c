@@ -1,6 +1,7 @@
-/* Functions that hold barriers, written in place of their calls: what lives across a barrier can then be kept for each lane of an
- * invocation that runs several (fold.c).
- * Requires: a legalised module. Provides: a copy whose kernel calls no function with a barrier. */
+/* Functions that hold barriers, or long loops, written in place of their calls: what lives across a barrier can then be kept for each lane of an
+ * invocation that runs several (fold.c), and what lives in a loop from one dispatch to the next (resume.c).
+ * Requires: a legalised module. Provides: a copy whose kernel calls no such function. */
+#include "kir/analysis/analysis.h"
 #include "kir/device/device_internal.h"
 #include "kir/copy.h"
 #include "kir/sugar.h"
@@ -8,26 +9,36 @@
 typedef struct inliner {
     kir_module *m;
     kir_builder b;
-    bool *barrier; /* by function id */
+    bool *wanted; /* by function id */
+    bool long_loops;
     kir_value *call;
     kir_var *result, *returned;
     kir_var **vars; /* by id: the copy of a callee's variable in the call that is being written */
     uint32_t var_count;
 } inliner;
 
-static void find_barriers(inliner *x) {
+bool device_has_long_loop(const kir_function *f) {
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+        uint64_t rounds = v->op != KIR_LOOP || v->u.loop.once ? 1 : v->u.loop.most ? v->u.loop.most : v->u.loop.rounds;
+        if (!rounds || rounds > DEVICE_FEW_ROUNDS) return true;
+    }
+    return false;
+}
+
+static void find_wanted(inliner *x) {
+    for (kir_function *f = x->m->functions; f; f = f->next) x->wanted[f->id] = x->long_loops && device_has_long_loop(f);
     for (bool changed = true; changed;) {
         changed = false;
         for (kir_function *f = x->m->functions; f; f = f->next)
-            for (const kir_value *v = kir_walk(NULL, f->body); v && !x->barrier[f->id]; v = kir_walk(v, f->body))
-                if (v->op == KIR_BARRIER || (v->op == KIR_CALL && x->barrier[v->u.call.function->id])) x->barrier[f->id] = changed = true;
+            for (const kir_value *v = kir_walk(NULL, f->body); v && !x->wanted[f->id]; v = kir_walk(v, f->body))
+                if (v->op == KIR_BARRIER || (v->op == KIR_CALL && x->wanted[v->u.call.function->id])) x->wanted[f->id] = changed = true;
     }
 }
 
 static kir_value *find_call(const inliner *x) {
     kir_region *body = x->m->functions->body;
     for (kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
-        if (v->op == KIR_CALL && x->barrier[v->u.call.function->id]) return v;
+        if (v->op == KIR_CALL && x->wanted[v->u.call.function->id]) return v;
     return NULL;
 }
 
@@ -134,21 +145,22 @@ static void inline_call(inliner *x, kir_value *v) {
     v->u.var = x->result;
 }
 
-hg_status device_inline(const kir_module *in, kir_module **out) {
+hg_status device_inline(const kir_module *in, bool long_loops, kir_module **out) {
     HG_TRY(kir_copy(in, out));
-    inliner x = {.m = *out};
-    x.barrier = hg_calloc((size_t)x.m->function_count + 1, sizeof *x.barrier);
+    inliner x = {.m = *out, .long_loops = long_loops};
+    kir_find_rounds(x.m);
+    x.wanted = hg_calloc((size_t)x.m->function_count + 1, sizeof *x.wanted);
     x.var_count = x.m->var_count;
     x.vars = hg_calloc((size_t)x.var_count + 1, sizeof *x.vars);
-    x.b.failed = !x.barrier || !x.vars;
-    if (!x.b.failed) find_barriers(&x);
+    x.b.failed = !x.wanted || !x.vars;
+    if (!x.b.failed) find_wanted(&x);
     uint32_t rounds = 0;
     for (kir_value *v; !x.b.failed && (v = find_call(&x)) != NULL && rounds < DEVICE_MOST_INLINED; rounds++) inline_call(&x, v);
-    hg_free(x.barrier);
+    hg_free(x.wanted);
     hg_free(x.vars);
     hg_status status = x.b.failed ? hg_fail_memory() : HG_OK;
     if (status == HG_OK && rounds == DEVICE_MOST_INLINED)
-        status = hg_fail(HG_ERROR_ISA, "more than %d calls of functions with barriers", (int)DEVICE_MOST_INLINED);
+        status = hg_fail(HG_ERROR_ISA, "more than %d calls of functions with barriers or long loops", (int)DEVICE_MOST_INLINED);
     if (status == HG_OK) status = kir_verify(*out);
     if (status == HG_OK) return HG_OK;
     kir_module_destroy(*out);

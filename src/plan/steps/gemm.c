@@ -203,11 +203,14 @@ static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
         (uint64_t[]){p.m, p.n, p.k, p.a_row, p.a_column, p.a_batch, p.b_row, panel, p.b_batch, p.c_row, p.c_batch, p.alpha, p.beta});
 }
 
+/* Whether the loop over k, which meets a barrier in each round, has few enough of them, with those that fill shared memory. */
+static bool may_meet(const plan_expansion *x, const plan_product *p) { return !x->most_rounds || p->k <= x->most_rounds / 4; }
+
 void plan_expand_product(plan_expansion *x, plan_product p) {
     uint32_t size = (uint32_t)hg_type_size_bytes(library_sum_type((hg_type)p.type));
     if (p.m == 0 || p.n == 0 || p.batch == 0) return;
     tile t = tile_of(x, &p), group = group_tile(&p, t, size);
-    if (group.depth && p.fn == HG_OP_MOV && !x->fused) /* what is done to an element is too long for all of a lane's */
+    if (group.depth && p.fn == HG_OP_MOV && !x->fused && may_meet(x, &p)) /* what is done to an element is too long for all of a lane's */
         expand_block(x, &group, size, &p);
     else
         expand_tile(x, &t, p);

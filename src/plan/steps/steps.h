@@ -77,6 +77,7 @@ typedef struct plan_expansion {
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
     bool dot4;                  /* of the device: hg_device_caps.dot4 */
+    uint32_t most_rounds;       /* of the device: loops around barriers can have no more (kir_device_target.max_rounds); 0: any number */
     bool rolled;                /* of the device: its compiler takes few operations (hg_device_caps.max_operations) */
     /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. */
     const struct plan_chain *fused;

@@ -216,7 +216,7 @@ static double seconds(void) {
 
 /* Mesa's llvmpipe leaves a loop after 65535 rounds; launches that come near are stopped. */
 static bool ends_loops(const char *message) {
-    return strcmp(message, "the device cannot run more than 65535 rounds of loops in a lane") == 0;
+    return strcmp(message, "the device cannot run more than 65535 rounds of loops around barriers or shared memory in a lane") == 0;
 }
 
 static void test_timeout(const char *device, hg_backend *b) {

@@ -1,6 +1,7 @@
 /* test: timeout=600
  * Programs with more rounds of loops than some devices run: Mesa's llvmpipe leaves all loops of lanes that run in step after 65,535 of them
- * together. On every device the result is the CPU's, or the launch ends with an error that says so; it is never another number. */
+ * together. On every device the result is the CPU's: what lanes hold in registers and private memory goes on in another dispatch. Only loops around
+ * barriers or shared memory may be refused, with an error that says so; it is never another number. */
 #include "support/runtime_support.h"
 
 typedef struct job {
@@ -68,6 +69,37 @@ static const job JOBS[] = {
      HEAD ".shared 8\n mov_imm.u64 r9, 1\n loop r7, 30000\n atom.add.u64 r6, [shared+0], r9\n endloop\n bar.sync 0\n"
           " lds.u64 r6, [shared+0]\n stg.u64 [buf(r1)], r6\n",
      8, 8, 0, 0},
+    {"2^22 rounds in one lane",
+     HEAD " mov_imm.u32 r31, 1664525\n mov_imm.u32 r30, 1013904223\n mov_imm.u32 r10, 1\n mov.u32 r5, r2\nx:\n mul.u32 r10, r10, r31\n"
+          " xor.u32 r10, r10, r5\n add.u32 r10, r10, r30\n loop r5, @x\n stg.u32 [buf(r1)], r10\n",
+     4, 1, (1 << 22) - 1, 0},
+    {"private memory over 100,000 rounds",
+     HEAD ".private 256\n" WORD " mov_imm.u32 r20, 63\n mov.u32 r5, r2\nx:\n and.u32 r21, r5, r20\n ldp.u32 r22, [private + r21*4]\n"
+          " mul.u32 r22, r22, r5\n add.u32 r22, r22, r31\n stp.u32 [private + r21*4], r22\n xor.u32 r10, r10, r22\n loop r5, @x\n" END,
+     256, 64, 99999, 0},
+    {"three loops, one in the other, that lanes leave apart",
+     HEAD WORD
+     " cvt.u32.u64 r11, r255\n mov_imm.u32 r12, 7\n and.u32 r13, r11, r12\n mul.u32 r13, r13, r12\n mov.u32 r5, r2\nx:\n mov.u32 r6, r13\n"
+     "y:\n mov.u32 r7, r12\nz:\n mul.u32 r10, r10, r12\n add.u32 r10, r10, r7\n loop r7, @z\n add.u32 r10, r10, r6\n loop r6, @y\n"
+     " xor.u32 r10, r10, r5\n loop r5, @x\n" END,
+     256, 64, 700, 0},
+    {"a function with a long loop, called from a long loop, and code between",
+     HEAD WORD " mov_imm.u32 r12, 300\n mov_imm.u64 r40, 0\n mov.u32 r5, r2\nx:\n mov_imm.u32 r14, 3\n and.u32 r15, r5, r14\n"
+               " seteq.u32 p1, r15, r14\n bra.p1 @skip\n call @f\nskip:\n cvt.u64.u32 r41, r10\n add.u64 r40, r40, r41\n loop r5, @x\n"
+               " cvt.u32.u64 r10, r40\n" END " exit\nf:\n mov.u32 r6, r12\ny:\n mul.u32 r10, r10, r12\n add.u32 r10, r10, r6\n"
+               " loop r6, @y\n ret\n",
+     256, 64, 900, 0},
+    {"a fault in a late round, of one lane of many",
+     HEAD WORD
+     " cvt.u32.u64 r11, r255\n mov_imm.u32 r12, 37\n mov_imm.u32 r13, 1000\n mov_imm.u32 r16, 3\n mov.u32 r5, r2\nx:\n"
+     " mul.u32 r10, r10, r16\n add.u32 r10, r10, r5\n seteq.u32 p1, r11, r12\n setltu.u32 p2, r5, r13\n and.u32 r15, r5, r5\n"
+     " bra.p1 @mine\n bra @next\nmine:\n bra.p2 @bad\n bra @next\nbad:\n stg.u32 [r1 + r0 + 4000], r10\nnext:\n loop r5, @x\n" END,
+     256, 64, 80000, 0},
+    {"sums of f64 and u64 that live across dispatches",
+     HEAD " mov_imm.f64 r9, 0.1\n mov_imm.f64 r8, 0.0\n mov_imm.u64 r7, 1\n mov_imm.u64 r17, 6364136223846793005\n mov.u32 r5, r2\nx:\n "
+          "add.f64 r8, r8, r9\n"
+          " mul.u64 r7, r7, r17\n add.u64 r7, r7, r17\n loop r5, @x\n stg.f64 [buf(r1)], r8\n stg.u64 [buf(r1) + 8], r7\n",
+     16, 1, 200000, 0},
     {"a fault behind a long loop", HEAD WORD " mov.u32 r5, r2\nx:\n add.u32 r10, r10, r31\n loop r5, @x\n stg.u32 [r1 + r0 + 4000], r10\n",
      32, 8, 100000, 0},
     {"an index that only a long loop brings into bounds",
@@ -105,7 +137,8 @@ static outcome run(hg_backend *b, const job *j) {
 }
 
 static bool is_refusal(const outcome *o) {
-    static const char HEAD_OF_TEXT[] = "the device cannot run more than ", TAIL[] = " rounds of loops in a lane";
+    static const char HEAD_OF_TEXT[] = "the device cannot run more than ",
+                      TAIL[] = " rounds of loops around barriers or shared memory in a lane";
     const char *at = o->error.message;
     if (o->status != HG_ERROR_EXECUTION_FAILED || strcmp(o->error.code, "F12") != 0) return false;
     return strncmp(at, HEAD_OF_TEXT, sizeof HEAD_OF_TEXT - 1) == 0 && strcmp(at + strlen(at) - (sizeof TAIL - 1), TAIL) == 0;
@@ -113,7 +146,8 @@ static bool is_refusal(const outcome *o) {
 
 static bool compare(const char *device, const job *j, const outcome *right, const outcome *o) {
     if (o->status != right->status) {
-        CHECK_MESSAGE(is_refusal(o), "%s on %s: expected %s (%s), got %s (%s)", j->name, device, hg_status_name(right->status),
+        bool may_be = strstr(j->text, "bar.sync") || strstr(j->text, ".shared");
+        CHECK_MESSAGE(is_refusal(o) && may_be, "%s on %s: expected %s (%s), got %s (%s)", j->name, device, hg_status_name(right->status),
                       right->error.message, hg_status_name(o->status), o->error.message);
         return false;
     }
