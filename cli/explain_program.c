@@ -110,25 +110,22 @@ static void count_one(const hg_explained *e, uint32_t inst, counts *n) {
     }
 }
 
-/* Registers of AVX2 hold so many bytes a lane, 16 lanes a turn. */
-enum { BYTES_IN_REGISTERS = 16 * 32 / HG_EXPLAINED_LANES };
-
 static void explain_kernels(const hg_program *p, const hg_explained_kernel *kernels, uint32_t count, hg_text *out) {
     for (uint32_t i = 0; i < count; i++) {
         const hg_explained_kernel *k = &kernels[i];
         if (count > 1)
-            hg_text_addf(out, "kernel %u compiled: ", (unsigned)i);
+            hg_text_addf(out, "kernel %u compiled (%s): ", (unsigned)i, k->level);
         else
-            hg_text_addf(out, "compiled: ");
+            hg_text_addf(out, "compiled (%s): ", k->level);
         if (!k->native) {
             hg_text_addf(out, "no, it runs on the tile interpreter (%s)\n", k->reason);
             continue;
         }
-        hg_text_addf(out, "%u lanes a turn; about %u bytes a lane live in vectors where that is most", (unsigned)HG_EXPLAINED_LANES,
+        hg_text_addf(out, "%u lanes a turn; about %u bytes a lane live in vectors where that is most", (unsigned)k->lanes,
                      (unsigned)k->live);
         if (k->live_inst && p->lines) hg_text_addf(out, " (line %u)", (unsigned)p->lines[k->live_inst - 1]);
-        hg_text_addf(out, k->live > BYTES_IN_REGISTERS ? ", of which AVX2's registers hold %d: the rest is spilled\n" : "\n",
-                     (int)BYTES_IN_REGISTERS);
+        if (k->live > k->most_live) hg_text_addf(out, ", of which the registers hold %u: the rest is spilled", (unsigned)k->most_live);
+        hg_text_addf(out, "\n");
     }
 }
 
@@ -204,9 +201,11 @@ static void explain_json(cli *c, const hg_explained *list) {
 void cli_explain_program(cli *c) {
     counts n = {0};
     uint32_t kernels = 0;
+    hg_config config;
     hg_explained *list = hg_calloc((size_t)c->program->inst_count + 1, sizeof *list);
     hg_explained_kernel *each = hg_calloc((size_t)c->program->inst_count + 1, sizeof *each);
-    hg_status status = list && each ? hg_explain(c->program, list, each, &kernels) : hg_fail_memory();
+    hg_status status = list && each ? hg_config_from_env(&config) : hg_fail_memory();
+    if (status == HG_OK) status = hg_explain(c->program, config.cpu_level, list, each, &kernels);
     for (uint32_t i = 0; i < c->program->inst_count && status == HG_OK; i++) count_one(&list[i], i, &n);
     if (status != HG_OK)
         cli_last_error(c);

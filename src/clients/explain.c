@@ -1,6 +1,7 @@
 /* Lowers a program as a launch does, and reads what the analysis of uniformity found at the accesses and branches of each
  * instruction, before types and operations are made those of a target: what holds there holds on every device. */
 #include "clients/explain.h"
+#include "backends/cpu/compiled.h"
 #include "isa/cfg.h"
 #include "isa/live.h"
 #include "kir/access.h"
@@ -113,21 +114,29 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
     if (way > e->native_way) e->native_way = way;
 }
 
-static hg_status explain_form(const kir_module *low, const hg_program *p, hg_explained *list, hg_explained_kernel *kernel) {
+static hg_status explain_form(const kir_module *low, const hg_program *p, tile_level level, hg_explained *list,
+                              hg_explained_kernel *kernel) {
     vec_kernel *k = NULL;
     vec_pressure pressure;
-    hg_status status = vec_form(low, &(vec_options){.lanes = HG_EXPLAINED_LANES}, &k);
+    cpu_turns turns;
+    kernel->level = tile_level_name(level);
+    hg_status status = cpu_form(level, low, &k, &turns);
     if (status == HG_ERROR_ISA) {
         snprintf(kernel->reason, sizeof kernel->reason, "%s", hg_last_error_text());
         return HG_OK;
     }
-    if (status == HG_OK && vec_is_too_much(k, HG_EXPLAINED_BYTES, kernel->reason)) {
+    if (status == HG_OK && vec_is_too_much(k, turns.bytes, kernel->reason)) {
         vec_kernel_destroy(k);
         return HG_OK;
     }
     if (status == HG_OK) status = vec_find_pressure(k, &pressure);
     if (status == HG_OK) {
-        *kernel = (hg_explained_kernel){.native = true, .live = pressure.bytes, .live_inst = pressure.inst};
+        *kernel = (hg_explained_kernel){.level = kernel->level,
+                                        .native = true,
+                                        .lanes = turns.lanes,
+                                        .live = pressure.bytes,
+                                        .live_inst = pressure.inst,
+                                        .most_live = turns.registers * turns.bytes / turns.lanes};
         for (const vec_function *f = k->functions; f; f = f->next)
             for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) note_native(v, p, list);
     }
@@ -136,30 +145,33 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, hg_exp
 }
 
 /* The module is not used any more afterwards. */
-static hg_status explain_native(kir_module *m, const hg_program *p, hg_explained *list, hg_explained_kernel *kernel) {
+static hg_status explain_native(kir_module *m, const hg_program *p, tile_level level, hg_explained *list, hg_explained_kernel *kernel) {
     kir_caps caps;
     kir_module *low = NULL;
     vec_caps(&caps);
     kir_compilation c = {.caps = &caps};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m, &low));
-    hg_status status = explain_form(low, p, list, kernel);
+    hg_status status = explain_form(low, p, level, list, kernel);
     if (low != m) kir_module_destroy(low);
     return status;
 }
 
-static hg_status explain_plan(const hg_plan *plan, const hg_program *p, hg_explained *list, hg_explained_kernel *kernels) {
+static hg_status explain_plan(const hg_plan *plan, const hg_program *p, tile_level level, hg_explained *list,
+                              hg_explained_kernel *kernels) {
     for (uint32_t i = 0; i < plan->kernels.count; i++) {
         HG_TRY(explain_kernel(plan->kernels.data[i].module, p, i, list));
-        HG_TRY(explain_native(plan->kernels.data[i].module, p, list, &kernels[i]));
+        HG_TRY(explain_native(plan->kernels.data[i].module, p, level, list, &kernels[i]));
     }
     for (uint64_t i = 0; i < plan->steps.count; i++) list[plan->steps.data[i].inst].kept = true;
     return HG_OK;
 }
 
-hg_status hg_explain(const hg_program *program, hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) {
+hg_status hg_explain(const hg_program *program, const char *level_name, hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) {
+    tile_level level;
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
+    HG_TRY(cpu_level_find(level_name, &level));
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
     uint16_t *live = hg_calloc((size_t)program->inst_count + 1, sizeof *live);
     hg_status status = live ? hg_live_registers(cfg, live) : hg_fail_memory();
@@ -170,7 +182,7 @@ hg_status hg_explain(const hg_program *program, hg_explained *list, hg_explained
     if (status == HG_OK) {
         module = NULL; /* the plan's now */
         *count = (uint32_t)plan->kernels.count;
-        status = explain_plan(plan, program, list, kernels);
+        status = explain_plan(plan, program, level, list, kernels);
     }
     hg_free(live);
     plan_destroy(plan);

@@ -34,21 +34,24 @@ typedef struct hg_explained {
     int64_t stride;
     uint64_t rounds; /* of the loop that it closes, at most; 0: not known */
     uint32_t kernel; /* the kernel it is in, from 0; UINT32_MAX: none */
-    /* In native code of the CPU, of turns of HG_EXPLAINED_LANES lanes: */
+    /* In native code of the CPU: */
     uint8_t native_reach; /* hg_reach: the dearest of its accesses, where the guess fails if it is one */
     uint8_t native_guess; /* hg_reach: what it is in turns in which a guess holds; NONE: no guess */
     uint8_t native_way;   /* hg_native_way */
     bool native_masked;   /* accesses under a mask */
 } hg_explained;
-enum { HG_EXPLAINED_LANES = 16, HG_EXPLAINED_BYTES = 32 /* of a native vector */ };
-
 typedef struct hg_explained_kernel {
+    const char *level;        /* of the CPU; static */
     bool native;              /* it has a form for native code */
+    uint32_t lanes;           /* of a turn */
     uint32_t live, live_inst; /* bytes a lane that live in vectors where that is most, and the instruction there + 1 */
+    uint32_t most_live;       /* bytes a lane that the registers of the level hold */
     char reason[120];         /* why it has none */
 } hg_explained_kernel;
 
-/* One an instruction, at least inst_count of them. kernels: as many, and one more; count: how many kernels the program is. */
-hg_status hg_explain(const hg_program *program, hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) HG_NODISCARD;
+/* As the CPU's level of this name has it (HOLOGRAM_CPU_LEVEL; "" is the best of this machine); it need not be one of this machine. list: one an
+ * instruction, at least inst_count of them. kernels: as many, and one more; count: how many kernels the program is. */
+hg_status hg_explain(const hg_program *program, const char *level, hg_explained *list, hg_explained_kernel *kernels,
+                     uint32_t *count) HG_NODISCARD;
 
 #endif

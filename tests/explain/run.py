@@ -8,6 +8,7 @@ Needs HG_SOURCE_DIR and HG_BUILD_DIR. Last line: N passed, N failed, N skipped.
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,25 @@ def explain(path):
     return done.returncode, json.loads(done.stdout)
 
 
+def levels(folder):
+    """The lanes of a turn are those of the level, of this machine or not."""
+    def told(level):
+        with tempfile.NamedTemporaryFile("w", suffix=".atlas", dir=folder) as f:
+            f.write(HEAD + "ldg v, [x[global]]\nrem w, v, 10\nrem v, w, 7\nstg [x[global]], v\n")
+            f.flush()
+            done = subprocess.run([COMMAND, "explain", f.name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120,
+                                  env={**os.environ, "HOLOGRAM_CPU_LEVEL": level})
+        found = re.search(r"^compiled \((\w+)\): (\d+) lanes a turn", done.stdout, re.M)
+        check(found is not None, f"{level}: {done.stdout[:300]!r} {done.stderr}")
+        return (found.group(1), int(found.group(2))) if found else ("", 0)
+    plain = [told(level) for level in ("baseline", "v3", "v4")]
+    check([name for name, _ in plain] == ["baseline", "v3", "v4"], f"names of levels: {plain}")
+    check(plain[0][1] < plain[1][1] < plain[2][1], f"wider levels have more lanes a turn: {plain}")
+    done = subprocess.run([COMMAND, "explain", os.path.join(SOURCE, "examples/programs/axpy.atlas")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, timeout=120, env={**os.environ, "HOLOGRAM_CPU_LEVEL": "v9"})
+    check(done.returncode != 0 and "'v9' is unknown, expected baseline, v3 or v4" in done.stderr, f"an unknown level: {done}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p.atlas")
@@ -71,6 +91,7 @@ def main():
                 f.write(HEAD + f"ldg v, [x[global]]\nloop w, {count}\nmul v, v, v\nstg [x[global]], v\nendloop\n")
             rounds = [item["rounds"] for item in explain(path)[1]["outputs"] if "rounds" in item]
             check(rounds == [count], f"a loop of {count} rounds: {rounds}")
+    levels(folder=tempfile.gettempdir())
     for path in sorted(glob.glob(os.path.join(SOURCE, "examples", "programs", "*.atlas")) + glob.glob(os.path.join(SOURCE, "tests", "programs", "old", "*.atlas"))):
         status, answer = explain(path)
         check(status == 0 and answer["outputs"], f"{path}: {answer['diagnostics']}")

@@ -11,10 +11,11 @@ const cpu_compiler *cpu_compiler_in_use;
 
 /* Native vectors and turns of a level (docs/performance.md, native code). */
 static const struct {
-    uint32_t bytes, lanes;
+    uint32_t bytes, lanes, registers;
     const char *cpu;
-} LEVELS[TILE_LEVEL_COUNT] = {
-    [TILE_LEVEL_BASELINE] = {16, 8, "x86-64"}, [TILE_LEVEL_V3] = {32, 16, "x86-64-v3"}, [TILE_LEVEL_V4] = {64, 32, "x86-64-v4"}};
+} LEVELS[TILE_LEVEL_COUNT] = {[TILE_LEVEL_BASELINE] = {16, 8, 16, "x86-64"},
+                              [TILE_LEVEL_V3] = {32, 16, 16, "x86-64-v3"},
+                              [TILE_LEVEL_V4] = {64, 32, 32, "x86-64-v4"}};
 
 hg_status cpu_compiled_open(cpu_compiled *c, tile_level level, const char *cache_dir, uint64_t cache_bytes) {
     c->level = level;
@@ -145,6 +146,30 @@ static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
     HG_TRY(status);
     m->lanes = lanes;
     return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
+}
+
+hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, cpu_turns *turns) {
+    const cpu_compiled c = {.level = level};
+    maker m = maker_for(&c, module, vec_asks_for_places(module));
+    *kernel = NULL;
+    hg_status status = form(&m, module, kernel);
+    if (status == HG_ERROR_ISA && m.blocks) {
+        m = maker_for(&c, module, false);
+        status = form(&m, module, kernel);
+    }
+    *turns = (cpu_turns){.lanes = m.lanes, .bytes = m.options.bytes, .registers = LEVELS[level].registers};
+    return status;
+}
+
+hg_status cpu_level_find(const char *name, tile_level *level) {
+    *level = tile_level_best();
+    if (!*name) return HG_OK;
+    for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
+        if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
+        *level = (tile_level)i;
+        return HG_OK;
+    }
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
 }
 
 /* Sets the lanes of a turn. *module: NULL where the compiler was left alone with it. */

@@ -6,6 +6,7 @@
 #include "base/blobcache.h"
 #include "jit/jit.h"
 #include "tile/tile.h"
+#include "vector/vector.h"
 
 /* A compiler in place of libhologram_jit.so, for all devices: tests put one here. Change it only while no device is open. */
 typedef struct cpu_compiler {
@@ -35,6 +36,13 @@ bool cpu_compiled_has_dot4(tile_level level);
  * patience (NULL) to compile it.
  * HG_ERROR_ISA: this kernel has no such code; others: why it has none today. */
 hg_status cpu_compile(const cpu_compiled *compiled, kir_module *module, tile_kernel *kernel, const hg_patience *patience) HG_NODISCARD;
+/* The vector form that native code of a level is made of, and how wide its turns are: what `hologram explain` tells. */
+typedef struct cpu_turns {
+    uint32_t lanes, bytes, registers; /* of a turn; of a native vector, and how many of them the level has */
+} cpu_turns;
+hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, cpu_turns *turns) HG_NODISCARD;
+/* The level of a name ("" is the best that this machine has), whether this machine has it or not. */
+hg_status cpu_level_find(const char *name, tile_level *level) HG_NODISCARD;
 /* What compiles, or why nothing does; opens it. */
 bool cpu_compiled_by(char text[256]);
 

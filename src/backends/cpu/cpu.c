@@ -66,15 +66,8 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 }
 
 static hg_status choose_level(const char *name, tile_level *level) {
-    *level = tile_level_best();
-    if (!*name) return HG_OK;
-    for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
-        if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
-        *level = (tile_level)i;
-        return tile_level_available(*level) ? HG_OK
-                                            : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
-    }
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
+    HG_TRY(cpu_level_find(name, level));
+    return tile_level_available(*level) ? HG_OK : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
 }
 
 /* When kernels get native code. */
