@@ -40,7 +40,7 @@ class Work:
 
 def text(arrays, roles, instruction, types=None):
     """A program of one instruction whose sizes are constants."""
-    lines = [".atlas 1", ".program p"]
+    lines = [".atlas 1", ".program p", *([".flag relaxed"] if "bf16" in (types or {}).values() else [])]  # so that oneDNN's products stand beside oneDNN
     for name, a in arrays.items():
         kind = (types or {}).get(name) or {v: k for k, v in DTYPES.items() if k != "bf16"}[a.dtype.type]
         lines.append(f".param {name} buffer {kind} {roles.get(name, 'in')} [{a.size}]")

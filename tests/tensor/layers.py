@@ -1,8 +1,13 @@
 """Layers of networks: conv2d, norms, softmax, attention, rope, layer_scale, kv_cache_update, all_reduce, all_gather."""
+from fractions import Fraction
+
 import numpy as np
 
-from numbers_of import LEAST, UNIT, activated, calculated, loaded, rounding, stored, wide
+from numbers_of import LEAST, MOST, UNIT, activated, calculated, loaded, rounding, stored, wide
 from operation import SMALL, Matrix, Operation
+
+
+PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 
 
 def few(p, *sizes):
@@ -67,17 +72,18 @@ class Conv2d(Operation):
 
 
 def normalised(x, axes, eps, kind):
-    """(x - mean)/sqrt(variance + eps) along axes, and what it is known within: sums of n elements in at least 16 parts."""
+    """(x - mean)/sqrt(variance + eps) along axes, and what it is known within: the mean by what sums of what is left of the elements lose, in at least 16 parts, and by its own
+    rounding where it is at most 4 deviations; the deviation."""
     n = int(np.prod([x.shape[i] for i in axes]))
     u = UNIT[kind]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         mean = x.mean(axes, keepdims=True)
         away = x - mean
+        away = away - away.mean(axes, keepdims=True)  # what the mean lost in rounding
         variance = (away * away).mean(axes, keepdims=True)
-        s = np.sqrt(variance + x.dtype.type(np.float32(eps)) if kind == "f32" else variance + eps)
-        off = u * (n / 16 + 8) * np.abs(x).mean(axes, keepdims=True)  # of the mean
-        part = u * (n / 16 + 16) + (off / s) ** 2 + 2 * off / s * u  # of the deviation
-        return away / s, (off + u * np.abs(away) * 2) / s + np.abs(away / s) * part
+        s = np.sqrt(variance + (x.dtype.type(np.float32(eps)) if kind == "f32" else eps))
+        off = u * ((n / 24 + 48) * np.sqrt(variance) / s + np.minimum(np.abs(mean) / s, 4))
+        return away / s, off + u * (n / 32 + 36) * np.abs(away / s)
 
 
 class Norm(Operation):
@@ -87,7 +93,8 @@ class Norm(Operation):
     @staticmethod
     def scaled(y, bound, gamma, beta, u):
         with np.errstate(invalid="ignore"):
-            return y * gamma + beta, bound * np.abs(gamma) + 3 * u * (np.abs(y * gamma) + np.abs(beta))
+            least = LEAST["f64" if y.dtype == np.longdouble else "f32"]
+            return y * gamma + beta, (bound + least) * np.abs(gamma) + 3 * u * (np.abs(y * gamma) + np.abs(beta)) + least
 
 
 class LayerNorm(Norm):
@@ -97,8 +104,8 @@ class LayerNorm(Norm):
     optional = {"rows": 1, "ld": None}
 
     def arrays(self, p, o):
-        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"]), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
-        self.gamma, self.beta = p.numbers((few(p, o["n"]),)), p.numbers((few(p, o["n"]),))
+        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"], name="input"), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
+        self.gamma, self.beta = (p.numbers((few(p, o["n"]),), name=name) for name in ("gamma", "beta"))
         return {"output": stored(np.zeros(self.y.data.size), p.type), "input": self.x.bits(), "gamma": stored(self.gamma, p.type), "beta": stored(self.beta, p.type)}
 
     def expected(self, p, o):
@@ -121,9 +128,9 @@ class BatchNorm(Norm):
 
     def arrays(self, p, o):
         c = few(p, o["channels"])
-        self.x = p.numbers((few(p, o["batch"], c, o["spatial"]),))
-        self.of = [loaded(stored(v, p.type), p.type) for v in (p.numbers((c,)), p.numbers((c,)), p.numbers((c,)), np.abs(p.numbers((c,))) + 0.01)]
+        self.x = p.numbers((few(p, o["batch"], c, o["spatial"]),), name="input")
         names = ("gamma", "beta", "mean", "variance")
+        self.of = [loaded(stored(p.numbers((c,), name=name) if name != "variance" else np.abs(p.numbers((c,), name=name)) + 0.01 * p.times.get(name, 1.0), p.type), p.type) for name in names]
         return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type), **{name: stored(v, p.type) for name, v in zip(names, self.of)}}
 
     def expected(self, p, o):
@@ -134,7 +141,6 @@ class BatchNorm(Norm):
         with np.errstate(invalid="ignore"):
             y = (x - mean) / np.sqrt(variance + eps)
             value, bound = self.scaled(y, 0, gamma, beta, u)
-            # gamma/s and beta - mean*gamma/s may be calculated first
             bound = bound + 8 * u * (np.abs(gamma) * (np.abs(x) + np.abs(mean)) / np.sqrt(variance + eps) + np.abs(beta))
         value, bound = activated(value, bound, o["activation"], kind)
         return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
@@ -146,8 +152,8 @@ class GroupNorm(Norm):
 
     def arrays(self, p, o):
         c = few(p, o["channels"])
-        self.x = p.numbers((few(p, o["batch"], c, o["spatial"]),))
-        self.gamma, self.beta = p.numbers((c,)), p.numbers((c,))
+        self.x = p.numbers((few(p, o["batch"], c, o["spatial"]),), name="input")
+        self.gamma, self.beta = p.numbers((c,), name="gamma"), p.numbers((c,), name="beta")
         return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type), "gamma": stored(self.gamma, p.type), "beta": stored(self.beta, p.type)}
 
     def expected(self, p, o):
@@ -173,7 +179,7 @@ class Softmax(Operation):
     out, arrays_of = ("output",), ("output", "input")
 
     def arrays(self, p, o):
-        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"]), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
+        self.x, self.y = Matrix(p, o["rows"], o["n"], o["ld"], name="input"), Matrix(p, o["rows"], o["n"], o["ld"], gap=0.0)
         self.y.data[:] = 0
         return {"output": self.y.bits(), "input": self.x.bits()}
 
@@ -208,13 +214,18 @@ class Attention(Operation):
         shapes = [(b, h, s, d)] + [(b, self.kv_heads, self.kv_len, d)] * 2
         if p.refused is not None:
             shapes = [(few(p, *shape),) for shape in shapes]
-        self.q, self.k, self.v = (p.numbers(shape) for shape in shapes)
+        self.q, self.k, self.v = (p.numbers(shape, name=name) for shape, name in zip(shapes, ("query", "key", "value")))
         arrays = {"output": stored(np.zeros(few(p, b, h, s, d)), p.type), "query": stored(self.q, p.type).reshape(-1), "key": stored(self.k, p.type).reshape(-1),
                   "value": stored(self.v, p.type).reshape(-1)}
         if o["mask"]:
             outer = [1 if not stride else n for n, stride in zip((b, h), o["mask_strides"] or (0, 0))]
             self.mask = loaded(stored(np.where(p.random.random((*outer, s, self.kv_len)) < 0.2, -np.inf, p.random.standard_normal((*outer, s, self.kv_len))), p.type), p.type)
             self.mask[..., :1] = 0.5  # no row without an element
+            if o["mask"] == "ends":  # rows of the lowest number, of the highest one beside others, of a number that all of it is, of the lowest and no key
+                for row, number in enumerate((-MOST[p.type], MOST[p.type], -10000.0, -np.inf)):
+                    self.mask[..., row::5, row % 2:] = number
+                self.mask[..., 3::5, 1] = -np.inf
+                self.mask[..., 3::10, 0] = -np.inf
             arrays["mask"] = stored(self.mask, p.type).reshape(-1)
         return arrays
 
@@ -230,7 +241,8 @@ class Attention(Operation):
             off = u * (d + 6) * np.einsum("bhid,bhjd->bhij", np.abs(self.q), np.abs(k)) * abs(scale)
             if o["mask"]:
                 s = s + self.mask
-                off = off + u * np.where(np.isfinite(self.mask), np.abs(self.mask), 0)
+                off = off + 2 * u * np.where(np.isfinite(self.mask), np.abs(self.mask), 0)
+            off = off + LEAST[kind] * (4 * np.abs(k).sum(-1)[:, :, None] + abs(scale) + 1)
             seen = np.ones(s.shape[-2:], bool)
             if o["causal"]:
                 n, m = s.shape[-2:]
@@ -249,7 +261,7 @@ class Attention(Operation):
             value = np.where(keyless, 0, value)
             part = off + u * away + off.max(-1, keepdims=True, initial=0)
             part = part + (weights * part).sum(-1, keepdims=True) + u * (s.shape[-1] / 4 + 24)
-            bound = np.einsum("bhij,bhjd->bhid", weights * part, np.abs(v))
+            bound = np.einsum("bhij,bhjd->bhid", weights * part + 4 * self.kv_len * LEAST[kind], np.abs(v)) + LEAST[kind]
         return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
 
     def torch(self, o, torch):
@@ -277,15 +289,23 @@ class Rope(Operation):
         self.freqs = loaded(stored(10000.0 ** (-np.arange(half) / max(half, 1)), p.type), p.type)
         return {"output": stored(np.zeros(self.x.size), p.type), "input": stored(self.x, p.type).reshape(-1), "freqs": stored(self.freqs, p.type)}
 
+    def angles(self, o):
+        """(position + place) freqs, exactly, without its whole turns, and how large it was."""
+        turn, freqs = 2 * PI, [Fraction(*float(f).as_integer_ratio()) for f in self.freqs]
+        exact = [[(o["position"] + place) * f for f in freqs] for place in range(o["seq_len"])]
+        shape = (o["seq_len"], len(freqs))
+        near, whole = ([[f(a) for a in row] for row in exact] for f in (lambda a: float(a % turn), float))
+        return np.array(near).reshape(shape).astype(self.x.dtype), np.array(whole).reshape(shape)
+
     def expected(self, p, o):
         u, half = UNIT[calculated(p.type)], o["head_dim"] // 2
-        angle = ((o["position"] + np.arange(o["seq_len"]))[:, None] * self.freqs)[None, :, None]
+        angle, size = (a[None, :, None] for a in self.angles(o))
         one = (slice(0, half), slice(half, None)) if o["halves"] else (slice(0, None, 2), slice(1, None, 2))
         x, y = self.x[..., one[0]], self.x[..., one[1]]
         value, bound = np.zeros_like(self.x), np.zeros(self.x.shape)
         value[..., one[0]], value[..., one[1]] = x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)
         for part in one:
-            bound[..., part] = u * (np.abs(x) + np.abs(y)) * (np.abs(angle) + 4)
+            bound[..., part] = u * (np.abs(x) + np.abs(y)) * (size + 4)
         return {"output": (value.reshape(-1), (bound + rounding(value, p.type)).reshape(-1))}
 
 

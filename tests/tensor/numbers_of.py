@@ -4,6 +4,8 @@ import numpy as np
 TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16, "i8": np.int8, "u8": np.uint8, "i32": np.int32, "u32": np.uint32}
 UNIT = {"f32": 2.0 ** -24, "f64": 2.0 ** -53, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}  # half the distance of neighbours at 1
 LEAST = {"f32": 2.0 ** -149, "f64": 2.0 ** -1074, "f16": 2.0 ** -24, "bf16": 2.0 ** -133}
+NORMAL = {"f32": 2.0 ** -126, "f64": 2.0 ** -1022, "f16": 2.0 ** -14, "bf16": 2.0 ** -126}  # the least normal number
+FAR = {"f32": 108, "f64": 750, "f16": 18, "bf16": 97}  # e^-FAR is below what there is
 MOST = {"f32": float(np.finfo(np.float32).max), "f64": float(np.finfo(np.float64).max), "f16": 65504.0, "bf16": (2 - 2.0 ** -7) * 2.0 ** 127}
 
 

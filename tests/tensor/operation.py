@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from numbers_of import loaded, stored, wide
+from numbers_of import FAR, MOST, NORMAL, loaded, stored, wide
 
 def lines_of(text):
     """The lines that a line with alternatives is: `m=1|2 k=3|4` are four."""
@@ -19,7 +19,9 @@ SMALL = 2048  # elements of the arrays of a problem that is refused, whatever it
 class Problem:
     """A line: MNEMONIC.TYPE and NAME=VALUE…. Values are numbers, true and false, names, and tuples a,b,c or a,b;c,d of them.
 
-    An alternative VALUE|VALUE makes a line of each (lines_of). Beside operands: seed, values (normal, special: with NaN, infinities and zeros of both signs) and refused="part of the message"."""
+    An alternative VALUE|VALUE makes a line of each (lines_of). Beside operands: seed, refused="part of the message", values of all arrays, and of.ARRAY of one:
+    normal; special: with NaN, infinities and zeros of both signs; far: from 0 to where e^x is no number any more; large: up to the largest number, of both signs; tiny: around the
+    least normal number; lifted: differ by little from a large number; alike. times.ARRAY: what they are multiplied by."""
 
     def __init__(self, line, where):
         self.line, self.where = line, where
@@ -31,6 +33,7 @@ class Problem:
             self.given[key] = value[1:-1] if value.startswith('"') else self.value(value)
         self.refused = self.given.pop("refused", None)
         self.values = self.given.pop("values", "normal")
+        self.of, self.times = ({key[len(start):]: self.given.pop(key) for key in list(self.given) if key.startswith(start)} for start in ("of.", "times."))
         self.random = np.random.default_rng([int(self.given.pop("seed", 1)), *line.encode()])
 
     @staticmethod
@@ -46,12 +49,25 @@ class Problem:
                 pass
         return {"true": True, "false": False}.get(word, word)
 
-    def numbers(self, shape, kind=None, scale=1.0):
-        """Values of elements of a type, those of the problem."""
+    def numbers(self, shape, kind=None, scale=1.0, name=None):
+        """Values of elements of a type, those of the problem for the array with a name."""
         kind = kind or self.type
         if kind in ("i8", "u8"):
             return self.random.integers(-128 if kind == "i8" else 0, 128 if kind == "i8" else 256, shape)
-        x = self.random.standard_normal(shape) * scale
+        values = self.of.get(name, self.values)
+        x = self.random.standard_normal(shape).astype(wide(kind)) * scale
+        if values == "far":
+            x = -self.random.random(shape) * FAR[kind]
+            x.reshape(-1)[::7] = 0
+        elif values == "large":
+            x = (self.random.random(shape) * 2 - 1) * wide(kind)(MOST[kind])
+        elif values == "tiny":
+            x = x * NORMAL[kind]
+        elif values == "lifted":
+            x = 10000 + 0.005 * x
+        elif values == "alike":
+            x = np.full(shape, 1000.1)
+        x = x * wide(kind)(self.times.get(name, 1.0))
         if self.values == "special" and x.size:
             at = self.random.integers(0, x.size, 1 + x.size // 40)
             x.reshape(-1)[at] = self.random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], at.size)
@@ -61,7 +77,7 @@ class Problem:
 class Matrix:
     """Rows of a matrix, several of them one behind the other, with gaps: ld elements from row to row, stride from matrix to matrix."""
 
-    def __init__(self, problem, rows, columns, ld=None, count=1, stride=None, kind=None, gap=np.nan):
+    def __init__(self, problem, rows, columns, ld=None, count=1, stride=None, kind=None, gap=np.nan, name=None):
         self.kind, self.ld = kind or problem.type, columns if ld is None else ld
         self.shape, self.stride = (count, rows, columns), rows * self.ld if stride is None else stride
         length = (count - 1) * self.stride + (rows - 1) * self.ld + columns if min(count, rows, columns) > 0 else 0
@@ -70,7 +86,7 @@ class Matrix:
             self.shape = (0, 0, 0)
         self.at = (np.arange(self.shape[0])[:, None, None] * self.stride + np.arange(self.shape[1])[:, None] * self.ld + np.arange(self.shape[2])).astype(np.int64)
         self.data = np.full(length, gap if self.kind not in ("i8", "u8", "i32") else 77)
-        self.data[self.at] = problem.numbers(self.shape if self.stride else (min(1, self.shape[0]), *self.shape[1:]), self.kind)
+        self.data[self.at] = problem.numbers(self.shape if self.stride else (min(1, self.shape[0]), *self.shape[1:]), self.kind, name=name)
 
     def clear(self):
         """Nothing of it may be read."""

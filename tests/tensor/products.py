@@ -25,9 +25,9 @@ class Gemm(Operation):
     def arrays(self, p, o):
         batch, m, n, k = o.get("batch", 1), o["m"], o["n"], o["k"]
         strides = (*o.get("batch_strides", ()), None, None, None)
-        self.a = Matrix(p, k if o["trans_a"] else m, m if o["trans_a"] else k, o["lda"], batch, strides[0])
-        self.b = Matrix(p, n if o["trans_b"] else k, k if o["trans_b"] else n, o["ldb"], batch, strides[1])
-        self.c = Matrix(p, m, n, o["ldc"], batch, strides[2], self.result_type(p), gap=7.5)
+        self.a = Matrix(p, k if o["trans_a"] else m, m if o["trans_a"] else k, o["lda"], batch, strides[0], name="a")
+        self.b = Matrix(p, n if o["trans_b"] else k, k if o["trans_b"] else n, o["ldb"], batch, strides[1], name="b")
+        self.c = Matrix(p, m, n, o["ldc"], batch, strides[2], self.result_type(p), gap=7.5, name="c")
         if o["beta"] == 0:
             self.c.clear()
         arrays = {"c": self.c.bits(), "a": self.a.bits(), "b": self.b.bits()}
@@ -51,7 +51,7 @@ class Gemm(Operation):
             if o["bias"]:
                 bias = self.bias.values.astype(w)
                 value, size = value + bias, size + 4 * np.abs(bias)
-            bound = UNIT[kind] * size * 1.0001 + (o["k"] + 4) * LEAST[kind]
+            bound = UNIT[kind] * size * 1.0001 + (o["k"] + 4) * LEAST[kind] * (1 + np.abs(alpha))
             value, bound = activated(value, bound, o["activation"], kind)
             return {"c": self.c.result(value, bound + rounding(value, result) * 1.0001)}
 

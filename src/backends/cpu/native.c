@@ -144,7 +144,7 @@ void cpu_native_destroy(cpu_native *native) {
 /* ---- calls ---- */
 
 static bool is_wanted(const cpu_native *native, const native_problem *p, const onednn_library **l) {
-    if (!native->all && !native->as_measured) return false;
+    if (!native->all && (!native->as_measured || p->flushes)) return false;
     if (!native->all && !native_is_faster(p, -1)) return false; /* on no CPU: the library is not even opened */
     *l = onednn_get(NULL);
     return *l && !onednn_is_parents() && native_is_exact_enough(p, (*l)->isa) && (native->all || native_is_faster(p, (*l)->isa));

@@ -23,6 +23,7 @@ typedef struct native_problem {
     uint8_t kind;                  /* NATIVE_GEMM, … */
     uint8_t type;                  /* hg_type of the call */
     bool convolution;              /* else a product of matrices */
+    bool flushes;                  /* numbers below 2^-126 are zeros in it, which the program does not allow (.flag relaxed) */
     uint8_t array[NATIVE_TENSORS]; /* which of the call's arrays each is */
     native_tensor tensor[NATIVE_TENSORS];
     float alpha, beta; /* result = alpha * what it does + beta * result */

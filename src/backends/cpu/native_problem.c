@@ -202,6 +202,7 @@ static bool convolution(const plan_call *call, native_problem *p) {
 bool native_problem_make(const plan_call *call, native_problem *p) {
     memset(p, 0, sizeof *p);
     p->type = call->type;
+    p->flushes = call->type == HG_TYPE_BF16 && !call->relaxed; /* vdpbf16ps: factors, products and sums */
     switch ((hg_op)call->op) {
     case HG_OP_GEMM:
     case HG_OP_BATCHED_GEMM:

@@ -59,23 +59,39 @@ static void ranges(plan_call *call) {
 
 enum { LANES = 32, KEYS = 64 }; /* of the text */
 
-/* The scale times log2 e, in the type of the calculation. */
-static uint64_t scale_of(const plan_call *call, const asked *a) {
+/* A number in the type of the calculation. */
+static uint64_t bits_of(const plan_call *call, double value) {
+    uint64_t bits = 0;
+    float narrow = (float)value;
+    if (call->type == HG_TYPE_F64)
+        memcpy(&bits, &value, sizeof value);
+    else
+        memcpy(&bits, &narrow, sizeof narrow);
+    return bits;
+}
+
+/* scale log2 e / UNIT of the text as a number from 1/2 to 1, and what power of 2 it is multiplied by: neither end of the type's range is near. */
+static double scale_of(const plan_call *call, const asked *a, int *exponent) {
     const double log2e = 1.4426950408889634;
     double scale;
     uint32_t given = plan_operand_named(call, "scale");
-    uint64_t bits = 0;
+    int more;
     if (plan_is_given(call, given))
         memcpy(&scale, call->operands[given].words, sizeof scale);
     else
         scale = 1 / sqrt((double)a->head_dim);
-    scale *= log2e;
-    float narrow = (float)scale;
-    if (call->type == HG_TYPE_F64)
-        memcpy(&bits, &scale, sizeof scale);
-    else
-        memcpy(&bits, &narrow, sizeof narrow);
-    return bits;
+    *exponent = 0;
+    if (!isfinite(scale)) return scale;
+    scale = frexp(frexp(scale, exponent) * log2e, &more);
+    if (scale != 0) *exponent += more - 2;
+    return scale;
+}
+
+/* A power of 2 of at most half of 1 / kv_len, times 2^-LIFT of the text. */
+static double share_of(const plan_call *call, const asked *a) {
+    int exponent = call->type == HG_TYPE_F64 ? -513 : -65;
+    for (uint64_t keys = a->kv_len; keys > 1; keys -= keys / 2) exponent--;
+    return ldexp(1, exponent);
 }
 
 static void expand(const plan_call *call, plan_expansion *x) {
@@ -93,10 +109,12 @@ static void expand(const plan_call *call, plan_expansion *x) {
     parts[5] = plan_scratch(x, blocks, a.head_dim * LANES * size);
     if (mask) parts[6] = plan_part_named(call, "mask");
     plan_kernel_key key = plan_library_key(LIBRARY_ATTENTION, type, HG_OP_MOV, (int32_t[]){ts, as, a.causal, mask}, mask ? 7 : 6,
-                                           mask ? 8 : 5);
-    plan_expand_grid(
-        x, &key, (uint64_t[]){tiles, a.heads / a.kv_heads, a.batch * a.kv_heads}, (uint32_t[]){LANES, 1, 1}, 0, parts,
-        (uint64_t[]){a.heads / a.kv_heads, a.seq_len, a.kv_len, a.head_dim, scale_of(call, &a), a.kv_heads, a.mask_batch, a.mask_head});
+                                           mask ? 10 : 7);
+    int exponent;
+    double scale = scale_of(call, &a, &exponent);
+    plan_expand_grid(x, &key, (uint64_t[]){tiles, a.heads / a.kv_heads, a.batch * a.kv_heads}, (uint32_t[]){LANES, 1, 1}, 0, parts,
+                     (uint64_t[]){a.heads / a.kv_heads, a.seq_len, a.kv_len, a.head_dim, bits_of(call, scale), (uint64_t)exponent,
+                                  bits_of(call, share_of(call, &a)), a.kv_heads, a.mask_batch, a.mask_head});
     key = plan_library_key(LIBRARY_ATTENTION_OUTPUT, type, HG_OP_MOV, (int32_t[]){ts, as}, 2, 2);
     plan_expand_grid(x, &key, (uint64_t[]){tiles, (a.head_dim - 1) / LANES + 1, a.batch * a.heads}, (uint32_t[]){LANES, 1, 1}, 0,
                      (plan_part[]){parts[5], plan_part_named(call, "output")}, (uint64_t[]){a.seq_len, a.head_dim});

@@ -39,8 +39,9 @@ static void expand(const plan_call *call, plan_expansion *x) {
     if (rows.count == 0 || rows.n == 0) return;
     uint64_t width = rows.n > ELEMENTS ? ELEMENTS : rows.n, step = (ELEMENTS - 1) / width + 1;
     uint64_t grid[3] = {(rows.count - 1) / step + 1, (rows.n - 1) / width + 1, 1};
-    plan_kernel_key key = norm ? plan_library_key(LIBRARY_ROWS_BATCH_NORM, type, call->fn,
-                                                  (int32_t[]){plan_named(call, "spatial") == 1, call->fn != HG_OP_MOV}, 6, 6)
+    int32_t constants[] = {(int32_t)hg_type_size_bytes(library_sum_type(type)), norm && plan_named(call, "spatial") == 1,
+                           norm && call->fn != HG_OP_MOV};
+    plan_kernel_key key = norm ? plan_library_key(LIBRARY_ROWS_BATCH_NORM, type, call->fn, constants, 6, 6)
                                : plan_library_key(LIBRARY_ROWS_SCALE, type, HG_OP_MOV, (int32_t[]){1}, 3, 4);
     uint64_t values[6] = {rows.count, step, rows.n, width};
     plan_part parts[6 + PLAN_CHAIN_ARRAYS] = {plan_part_named(call, "input")};

@@ -1,6 +1,8 @@
 /* quantized_gemm: products of bytes with sums of 32 bits, library/quantized.atlas: by words of four bytes where the device has dot4, else by floats, of which PART products add up to less than
  * 2^24. The sums are exact modulo 2^32 in both. The factor of all sums is worked out here, in f32, as the row of isa.def says: a_scale * b_scale, rounded, and that divided by c_scale, rounded. */
 #include "plan/steps/chain.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { C, A, B, A_SCALE, B_SCALE, C_SCALE, M, N, K, A_ZERO, B_ZERO, C_ZERO, SUMS, TRANS_B, LDA, LDB, LDC };
@@ -57,10 +59,18 @@ static uint64_t zero_point(const plan_call *call, uint32_t operand) {
     return is_signed && byte >= 128 ? (uint32_t)byte - 256 : byte;
 }
 
+/* The factor of the sums, both steps rounded as f32 but with no end of the range: what is between them may lie beyond it. A factor that does is the largest number,
+ * with which all sums but 0 are out of the range of bytes too. */
 static uint64_t scale_bits(const plan_call *call) {
-    float scale = factor(call, A_SCALE) * factor(call, B_SCALE);
+    double product = (double)factor(call, A_SCALE) * factor(call, B_SCALE); /* exact */
+    int exponent = 0;
     uint32_t bits;
-    scale = scale / factor(call, C_SCALE);
+    if (isfinite(product)) {
+        float fraction = (float)frexp(product, &exponent);
+        product = ldexp((double)fraction, exponent);
+    }
+    product /= factor(call, C_SCALE); /* rounded to f32 behind this it is as if it was divided in f32 */
+    float scale = isfinite(product) && fabs(product) > FLT_MAX ? copysignf(FLT_MAX, (float)product) : (float)product;
     memcpy(&bits, &scale, sizeof bits);
     return bits;
 }
