@@ -134,7 +134,8 @@ typedef struct hg_driver_launch {
     uint64_t deadline_ns, timeout_ms;
     const volatile int *cancel;
     uint32_t max_threads;
-    uint64_t work; /* about how many operations its lanes do together; 0: as many as the kernel is long, for each */
+    uint64_t work;       /* about how many operations its lanes do together; 0: as many as the kernel is long, for each */
+    uint64_t operations; /* of a kernel whose loops do not look at the time: at most so many, of all lanes; 0: its loops do */
 } hg_driver_launch;
 
 /* A fault of a launch or step; the driver fills it before the event is done. Of a step: happened, code, operand, offset, limit, message.

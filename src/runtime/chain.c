@@ -235,6 +235,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     joined->expansion.rolled = head->expansion.rolled;
     joined->expansion.most_rounds = head->expansion.most_rounds;
     joined->expansion.fused = &c->found.chain;
+    joined->operations = head->operations;
     joined->tables = head->tables;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;

@@ -147,6 +147,7 @@ static hg_status prepare_launch(hg_stream *stream, hg_bound_step *s, const hg_ra
     to->launch.lanes = action->lanes;
     to->launch.shared_bytes = action->shared_bytes;
     to->launch.work = action->work;
+    to->launch.operations = s->operations; /* loops of the library's programs do not look at the time */
     to->launch.max_threads = b->config.num_threads;
     HG_TRY(lay_out_inputs(s, to->kernel, action, ranges, &to->launch));
     return lay_out_slots(b, s, to->kernel, ranges, &to->launch);

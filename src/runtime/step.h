@@ -33,6 +33,7 @@ typedef struct hg_bound_step {
     uint64_t charged;         /* host memory of it and of its actions, of the backend's budget */
     uint64_t scratch;         /* bytes that the driver or the expansion needs */
     uint64_t bytes;           /* moved, for profiles */
+    uint64_t operations;      /* of all its launches */
     hg_range tables;          /* memory of the expansion's tables, */
     bool keeps_tables;        /* the binding's: they stay; */
     int tables_made;          /* a run that made them is over. Atomic */

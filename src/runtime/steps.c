@@ -147,6 +147,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     plan_call_make(binding->executable->plan, s->step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
     if (s->problem.found) return HG_OK;
     s->bytes = s->collective->cost(&s->call).bytes;
+    s->operations = s->collective->cost(&s->call).operations;
     s->native = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion);
     s->expansion.tiles = &b->tiles;

@@ -33,11 +33,25 @@ static uint32_t lanes_at_once(const tile_kernel *kernel) {
     return lanes < MANY ? MANY : lanes < MOST ? lanes : MOST;
 }
 
-uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece) {
+/* Loops of the library's kernels do not look at the time, since they end by themselves: a call has so many lanes that it takes a few milliseconds,
+ * by what the launch says of its work. */
+static uint32_t lanes_in_time(const tile_run_state *state, uint32_t lanes, uint32_t turn) {
+    enum { CALL_WORK_LOG = 24 };
+    const uint64_t of_lane = tile_work_of_lane(state), most = of_lane ? (UINT64_C(1) << CALL_WORK_LOG) / of_lane : lanes;
+    if (most >= lanes) return lanes;
+    return most < turn ? turn : (uint32_t)(most / turn * turn);
+}
+
+static uint32_t lanes_for_call(const tile_run_state *state, const tile_native *native, bool piece) {
     const uint32_t few = state->kernel->block_mode ? MANY / 8 : FEW_TURNS * native->lanes;
     uint32_t lanes = !piece ? lanes_at_once(state->kernel) : state->kernel->has_loop ? few : MANY, block = (uint32_t)state->block_lanes;
     if (!native->blocks && !state->kernel->block_mode) return lanes;
     return lanes < block ? block : lanes / block * block;
+}
+
+uint32_t tile_native_lanes(const tile_run_state *state, const tile_native *native, bool piece) {
+    const bool blocks = native->blocks || state->kernel->block_mode;
+    return lanes_in_time(state, lanes_for_call(state, native, piece), blocks ? (uint32_t)state->block_lanes : native->lanes);
 }
 
 enum { MOST_OF_BLOCK = 1 << 16 };

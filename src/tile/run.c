@@ -107,6 +107,13 @@ static uint32_t next_tile(const tile_frame *f, uint64_t lane0, uint32_t each, co
     return into && f->state->block_lanes - into < lanes ? (uint32_t)(f->state->block_lanes - into) : lanes;
 }
 
+/* Fuel that native code of so many lanes takes where the launch says how much work they are: its loops need not count. */
+static int64_t work_of(const tile_run_state *s, uint32_t n) {
+    enum { OF_FUEL = 256 }; /* operations */
+    const uint64_t of_lane = tile_work_of_lane(s), most = UINT64_C(1) << 40;
+    return (int64_t)(of_lane < most ? n * of_lane / OF_FUEL : most);
+}
+
 /* Tiles [begin, end) of `each` lanes in one frame. False: out of memory. */
 static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t each, uint32_t width, uint32_t worker) {
     tile_frame *f = tile_frame_take(s->kernel, width);
@@ -127,7 +134,7 @@ static bool run_range(tile_run_state *s, uint64_t begin, uint64_t end, uint32_t 
         n = next_tile(f, lane0, each, &native);
         if (n > left) n = (uint32_t)left;
         run_tile(f, s, native, lane0, n);
-        f->fuel -= (int64_t)n + s->kernel->insn_count;
+        f->fuel -= (int64_t)n + s->kernel->insn_count + (native ? work_of(s, n) : 0);
         if (f->fuel < 0 ? tile_out_of_time(f) : atomic_load_explicit(&s->stop, memory_order_relaxed) != 0) break;
     }
     fp_leave(s->kernel->options.poor);

@@ -139,6 +139,7 @@ typedef struct tile_launch {
     uint64_t timeout_ms;        /* for the message "timeout after N ms" */
     const volatile int *cancel; /* non-zero: stop soon; may be NULL */
     uint32_t max_threads;       /* 0: all of the pool, 1: only the caller */
+    uint64_t operations;        /* of native code whose loops do not look at the time: at most so many, of all lanes; 0: its loops do */
     uint64_t work;              /* about how many operations its lanes do together; 0: as many as the kernel is long, for each */
 } tile_launch;
 

@@ -209,6 +209,10 @@ typedef struct tile_run_state {
     struct tile_races *races;
     struct tile_owns *owns; /* NULL: none */
 } tile_run_state;
+/* Operations of one lane whose loops do not look at the time; 0: they do. */
+static inline uint64_t tile_work_of_lane(const tile_run_state *s) {
+    return s->launch->lanes ? s->launch->operations / s->launch->lanes : 0;
+}
 
 typedef struct tile_resolved {
     uint64_t handle;

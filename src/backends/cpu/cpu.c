@@ -242,6 +242,7 @@ static void describe_launch(const hg_driver_launch *l, tile_launch *launch) {
                             .timeout_ms = l->timeout_ms,
                             .cancel = l->cancel,
                             .max_threads = l->max_threads,
+                            .operations = l->operations,
                             .work = l->work};
     memcpy(launch->grid, l->grid, sizeof launch->grid);
     memcpy(launch->block, l->block, sizeof launch->block);
