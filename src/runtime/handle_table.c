@@ -31,7 +31,7 @@ static bool put_entry(const hg_backend *b, hg_dispatch_queue *queue, uint32_t *e
     entry[KIR_ENTRY_HANDLE] = (uint32_t)handle;
     entry[KIR_ENTRY_HANDLE_HIGH] = (uint32_t)(handle >> 32);
     entry[KIR_ENTRY_ARENA] = (uint32_t)arena;
-    entry[KIR_ENTRY_VALID] = 1;
+    entry[KIR_ENTRY_VALID] = 1 | (uint32_t)(b->number << (HG_BACKEND_NUMBER_SHIFT - 32));
     entry[KIR_ENTRY_BASE] = (uint32_t)base;
     entry[KIR_ENTRY_BASE_HIGH] = (uint32_t)(base >> 32);
     entry[KIR_ENTRY_SIZE] = (uint32_t)piece->range.size;

@@ -179,10 +179,14 @@ static void search(device *d, kir_builder *b, sought *s) {
     kir_value *there = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, number, kir_select(b, is_pool, pools, buffers)));
     number = kir_add(b, number, kir_select(b, is_pool, buffers, u32(b, 0)));
     s->entry = by(b, KIR_MUL, number, KIR_ENTRY_WORDS * 4);
-    kir_value *same = kir_binary(b, KIR_AND, kir_binary(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE), s->low),
-                                 kir_binary(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE_HIGH), s->high));
+    /* The program's handle, or the host's, which memory may hold. */
+    kir_value *state = table_word(d, b, s->entry, KIR_ENTRY_VALID), *high = table_word(d, b, s->entry, KIR_ENTRY_HANDLE_HIGH);
+    kir_value *of_host = kir_binary(b, KIR_OR, high, by(b, KIR_AND, state, ~UINT32_C(1)));
+    kir_value *same = kir_binary(
+        b, KIR_AND, kir_binary(b, KIR_CMP_EQ, table_word(d, b, s->entry, KIR_ENTRY_HANDLE), s->low),
+        kir_binary(b, KIR_OR, kir_binary(b, KIR_CMP_EQ, high, s->high), kir_binary(b, KIR_CMP_EQ, of_host, s->high)));
     same = kir_binary(b, KIR_OR, same, kir_binary(b, KIR_OR, s->is_flat, s->is_class));
-    kir_value *valid = kir_not(b, is_zero(b, table_word(d, b, s->entry, KIR_ENTRY_VALID)));
+    kir_value *valid = kir_not(b, is_zero(b, state));
     kir_value *fits = kir_if_begin(b, kir_binary(b, KIR_AND, same, valid));
     found(d, b, s);
     kir_if_end(b, fits);

@@ -127,7 +127,7 @@ typedef enum kir_table_word {
     KIR_ENTRY_HANDLE,
     KIR_ENTRY_HANDLE_HIGH,
     KIR_ENTRY_ARENA, /* not addressed: index of the arena binding */
-    KIR_ENTRY_VALID,
+    KIR_ENTRY_VALID, /* 0: none; else 1, and what the host's handles have more than the program's: bits 47 to 62 */
     KIR_ENTRY_BASE,
     KIR_ENTRY_BASE_HIGH, /* address, or offset in the arena */
     KIR_ENTRY_SIZE,

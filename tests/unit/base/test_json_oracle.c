@@ -236,7 +236,7 @@ static const struct {
     {TEXT(" 1 "), true},
     {TEXT("\t\r\n 1\t\r\n "), true},
     {TEXT("\xEF\xBB\xBF"), false},
-    {TEXT("\xEF\xBB\xBF{}"), false},
+    {TEXT("\xEF\xBB\xBF{}"), true}, /* a byte-order mark, which jansson refuses */
     {TEXT("{}\xEF\xBB\xBF"), false},
     {TEXT("// a\n1"), false},
     {TEXT("1 /* a */"), false},
@@ -329,6 +329,10 @@ static bool same(const hg_json_document *d, uint32_t token, hg_arena *arena, jso
 
 /* True where both agree on a text. */
 static bool compare(const char *text, size_t length) {
+    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* RFC 8259, 8.1: a reader may ignore the mark; jansson does not */
+        text += 3;
+        length -= 3;
+    }
     hg_json_document d = {0};
     hg_arena arena = {0};
     bool own = reads(text, length, &d), equal = true;
