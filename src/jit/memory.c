@@ -317,7 +317,10 @@ static void check_together(jit_printer *p, const vec_value *v, const together *g
     ask(p, &q, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""));
     for (uint32_t i = 0; i < g->count; i++) left = check_lanes(p, g->checks[i], i ? lanes_here(p, v) : left);
     LLVMValueRef places[4] = {at, at, at, at};
-    if (at) places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at, p->zeros, "");
+    if (at) {
+        places[q.count - 1] = p->zeros; /* nobody is there, and the place may be outside */
+        places[q.count] = LLVMBuildSelect(p->b, LLVMBuildICmp(p->b, LLVMIntNE, left, none, ""), at, p->zeros, "");
+    }
     q.from[q.count] = LLVMGetInsertBlock(p->b);
     jit_end_if(p);
     if (at) {
