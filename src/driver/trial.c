@@ -1,5 +1,6 @@
 /* The answer for a driver: of this process, kept on disk, or asked for. Must not know: any driver by name. */
 #include "base/blobcache.h"
+#include "base/disk.h"
 #include "base/host.h"
 #include "base/library.h"
 #include "base/process.h"
@@ -175,6 +176,7 @@ static hg_blob_cache *open_cache(const char *dir) {
     hg_blob_cache *cache = NULL;
     hg_text path = {0};
     if (!*dir) return NULL;
+    hg_folder_make(dir, strlen(dir));
     hg_text_addf(&path, "%s/drivers", dir); /* apart from compiled kernels: those may need all the room there is */
     if (!path.failed) HG_IGNORE(hg_blob_cache_open(path.data, KEPT_BYTES, &cache)); /* without it nothing is kept */
     hg_text_free(&path);

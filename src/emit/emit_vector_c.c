@@ -482,7 +482,7 @@ static void open_block(vc_printer *p, const vec_function *f) {
     vc_line(p, "enum { FEW = %d / sizeof(%s_kept) };", (int)MOST_ON_STACK, p->name);
     vc_line(p, "%s_kept few[FEW + !FEW];", p->name);
     vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
-    vc_line(p, "%s_kept *const all = FEW && turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
+    vc_line(p, "%s_kept *const all = FEW > 0 && turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
     vc_line(p, "if (!all) return;");
     vc_line(p, "memset(all, 0, turns * sizeof *all);");
     vc_line(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");

@@ -78,6 +78,27 @@ hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, h
     return name;
 }
 
+bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name) {
+    uint64_t count = a->unknown.count;
+    if (a->muted || (a->errors && a->names_missing)) return false;
+    return hg_asm_enter(a, &a->unknown, name, HG_NAME_BROKEN, 0) && a->unknown.count > count;
+}
+
+bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
+    *name = a->token;
+    if (name->kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, what);
+    hg_asm_next(a);
+    if (hg_is_identifier(name->text, name->length)) return true;
+    char got[80];
+    if (!hg_asm_is_unknown(a, name)) return false; /* its declaration and its uses are one mistake */
+    if (name->length > HG_MAX_IDENT_BYTES)
+        hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
+    else
+        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
+                     hg_token_describe(name, got));
+    return false;
+}
+
 void hg_asm_free_names(hg_names *names) {
     hg_free(names->slots);
     hg_vec_free(names);

@@ -53,12 +53,6 @@ bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *h
     return false;
 }
 
-bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name) {
-    uint64_t count = a->unknown.count;
-    if (a->muted || (a->errors && a->names_missing)) return false;
-    return hg_asm_enter(a, &a->unknown, name, HG_NAME_BROKEN, 0) && a->unknown.count > count;
-}
-
 bool hg_asm_no_memory(hg_assembler *a) {
     a->out_of_memory = a->stop = true;
     return false;
@@ -76,21 +70,6 @@ bool hg_asm_followed_by(const hg_assembler *a, char c) {
 }
 
 bool hg_asm_expect_end(hg_assembler *a) { return hg_asm_at_end(a) || hg_asm_unexpected(a, "end of line"); }
-
-bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
-    *name = a->token;
-    if (name->kind != HG_TOKEN_NAME) return hg_asm_unexpected(a, what);
-    hg_asm_next(a);
-    if (hg_is_identifier(name->text, name->length)) return true;
-    char got[80];
-    if (!hg_asm_is_unknown(a, name)) return false; /* its declaration and its uses are one mistake */
-    if (name->length > HG_MAX_IDENT_BYTES)
-        hg_asm_error(a, "S05", name, NULL, "name of %u bytes: at most %d are allowed", (unsigned)name->length, HG_MAX_IDENT_BYTES);
-    else
-        hg_asm_error(a, "S02", name, "registers, predicates and types cannot be names", "expected %s, got %s", what,
-                     hg_token_describe(name, got));
-    return false;
-}
 
 bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64_t *value) {
     const char *code = hg_parse_uint(token->text + skip, token->length - skip, value);

@@ -146,7 +146,7 @@ def descriptors():
     """The first files are not given the numbers of closed standard streams."""
     with Folder() as f:
         for closed in (0,), (1,), (2,), (0, 1, 2):
-            run = subprocess.run([COMMAND, "asm", "axpy.atlas", "-o", "axpy.bin"], cwd=f.path, env=f.environment, close_fds=False,
+            run = subprocess.run([COMMAND, "emit", "axpy.atlas", "--target", "kir", "-o", "axpy.bin"], cwd=f.path, env=f.environment, close_fds=False,
                                  preexec_fn=lambda: [os.close(i) for i in closed])
             check(run.returncode == 0 and os.path.getsize(f.file("axpy.bin")) > 100, f"without {closed}: {run}")
             os.remove(f.file("axpy.bin"))
