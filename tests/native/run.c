@@ -60,7 +60,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_p
 static void release(uint8_t *bytes) { llvm->release(bytes); }
 
 static bool use_compiler(char reason[256]) {
-    static cpu_compiler use = {.table = {HG_JIT_VERSION, "native_random", compile, release}, .at_once = true};
+    static cpu_compiler use = {.table = {HG_JIT_VERSION, "native_random", compile, release, NULL}, .at_once = true};
     llvm = cpu_module_open(reason);
     if (llvm) cpu_compiler_in_use = &use;
     return llvm != NULL;

@@ -109,7 +109,7 @@ static bool open_module(char reason[256]) {
 }
 
 bool c_vectors_use(const char *words, char reason[256]) {
-    static cpu_compiler use = {.table = {HG_JIT_VERSION, chosen.words, compile, release}, .at_once = true};
+    static cpu_compiler use = {.table = {HG_JIT_VERSION, chosen.words, compile, release, NULL}, .at_once = true};
     char command[256];
     unsigned bytes = 0, lanes = 0;
     if (sscanf(words, "%u:%u:%127[^\n]", &bytes, &lanes, chosen.words) != 3)

@@ -78,7 +78,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, cons
 
 static void release(uint8_t *bytes) { free(bytes); }
 
-static cpu_compiler use = {.table = {HG_JIT_VERSION, "a compiler of the test, 1", compile, release}, .keeps = true};
+static cpu_compiler use = {.table = {HG_JIT_VERSION, "a compiler of the test, 1", compile, release, NULL}, .keeps = true};
 
 /* ---- programs ---- */
 

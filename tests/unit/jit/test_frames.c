@@ -44,7 +44,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, cons
 
 static void release(uint8_t *bytes) { llvm->release(bytes); }
 
-static cpu_compiler use = {.table = {HG_JIT_VERSION, "test_frames", compile, release}, .keeps = true};
+static cpu_compiler use = {.table = {HG_JIT_VERSION, "test_frames", compile, release, NULL}, .keeps = true};
 
 /* ---- programs ---- */
 
