@@ -1,6 +1,5 @@
 /* The answer for a driver: of this process, kept on disk, or asked for. Must not know: any driver by name. */
 #include "base/blobcache.h"
-#include "base/disk.h"
 #include "base/host.h"
 #include "base/library.h"
 #include "base/process.h"
@@ -11,6 +10,8 @@
 #include <string.h>
 
 #if !defined(__wasm__)
+
+#include "base/disk.h"
 #include <unistd.h>
 
 #define PROGRAM "hologram-try-driver"
