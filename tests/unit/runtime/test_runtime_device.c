@@ -216,7 +216,8 @@ static double seconds(void) {
 
 /* Mesa's llvmpipe leaves a loop after 65535 rounds; launches that come near are stopped. */
 static bool ends_loops(const char *message) {
-    return strcmp(message, "the device cannot run more than 65535 rounds of loops around barriers or shared memory in a lane") == 0;
+    static const char words[] = "the device cannot run more than 65535 rounds of loops"; /* where arenas are bound no loop goes on */
+    return strncmp(message, words, sizeof words - 1) == 0;
 }
 
 static void test_timeout(const char *device, hg_backend *b) {
