@@ -133,7 +133,7 @@ hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg
     if (!d->one_window && !d->resumes) hg_window_cut(d); /* else it is still there from the last time */
     if (copies && record->dirty)
         commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = place, .host = hg_fault_record_clean_words()};
-    if (d->code->layout.resume_bytes ? !d->resumes : d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
+    if (hg_window_leaves(d) ? !d->resumes : d->shared.range.arena && d->first == 0 && !(d->box[0] | d->box[1] | d->box[2]))
         commands[count++] = (hg_driver_command){.kind = HG_CMD_FILL, .to = d->shared.range};
     commands[count++] = (hg_driver_command){.kind = HG_CMD_DISPATCH, .dispatch = &d->command};
     if (copies) commands[count++] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = place, .host = record->copy};

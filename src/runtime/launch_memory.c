@@ -12,7 +12,7 @@ static hg_status make_locks(hg_dispatch_device *device) {
 /* Group memory that the device cannot have, for all blocks at once. */
 static hg_status make_shared(hg_submission *d, const hg_driver_launch *l) {
     uint64_t bytes, blocks = (l->lanes - 1) / d->block_lanes + 1;
-    if (d->code && d->code->layout.resume_bytes) { /* where arenas are bound the code is chosen afterwards, and none resumes */
+    if (hg_window_leaves(d)) {
         bytes = hg_window_resumes(d, l->lanes) * d->code->layout.resume_bytes;
         if (d->shared.range.arena && d->shared.range.size >= bytes) return HG_OK;
         hg_piece_free(d->queue->device->memory, &d->shared);

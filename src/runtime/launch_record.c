@@ -12,7 +12,7 @@ static hg_range kind_range(const hg_submission *d, const hg_driver_launch *l, ki
     case KIR_SLOT_FAULT: return hg_fault_record_range(d->queue, d->fault);
     case KIR_SLOT_TABLE: return d->queue->table_memory.range;
     case KIR_SLOT_LOCKS: return d->queue->device->locks.range;
-    case KIR_SLOT_SHARED: return l->shared_memory.arena && !d->code->layout.resume_bytes ? l->shared_memory : d->shared.range;
+    case KIR_SLOT_SHARED: return l->shared_memory.arena && !hg_window_leaves(d) ? l->shared_memory : d->shared.range;
     case KIR_SLOT_MEMORY:
     case KIR_SLOT_ARENA: break;
     }

@@ -83,7 +83,7 @@ static uint64_t cut_flat(hg_submission *d) {
     uint64_t count = d->end - d->first, group = d->command.group[0];
     uint64_t most = (uint64_t)caps->max_groups[0] * (caps->max_groups[1] ? caps->max_groups[1] : 1);
     if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
-    if (d->code->layout.resume_bytes && count > hg_window_resumes(d, count)) count = hg_window_resumes(d, count);
+    if (hg_window_leaves(d) && count > hg_window_resumes(d, count)) count = hg_window_resumes(d, count);
     if (count > d->window) count = (d->window + group - 1) / group * group;
     if (count > most * group) count = most * group;
     if (count > d->end - d->first) count = d->end - d->first;

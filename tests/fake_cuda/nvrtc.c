@@ -41,7 +41,7 @@ int nvrtcVersion(int *major, int *minor) {
 static const int KNOWN[] = {50, 61, 75, 80, 90};
 int nvrtcGetNumSupportedArchs(int *count) {
     const char *newest = getenv("FAKE_NVRTC_NEWEST");
-    for (*count = 0; *count < 3 && KNOWN[*count] <= (newest ? atoi(newest) : 90);) ++*count;
+    for (*count = 0; *count < (int)(sizeof KNOWN / sizeof *KNOWN) && KNOWN[*count] <= (newest ? atoi(newest) : 90);) ++*count;
     return 0;
 }
 int nvrtcGetSupportedArchs(int *architectures) {

@@ -173,7 +173,7 @@ static void expect_reason(const char *setting, const char *words) {
 static void test_reasons(void) {
     expect_reason("FAKE_CUDA_DEVICES=0", "CUDA backend not available: No CUDA-capable device found");
     expect_reason("FAKE_CUDA_INIT=999", "CUDA device not found or initialization failed: cuInit: CUDA_ERROR_UNKNOWN (999)");
-    expect_reason("FAKE_CUDA_CAPABILITY=61", "compute capability 6.1 is too old: 7.5 is needed");
+    expect_reason("FAKE_CUDA_CAPABILITY=37", "compute capability 3.7 is too old: 5.0 is needed");
     expect_reason("HOLOGRAM_NVRTC=/nowhere/libnvrtc.so HOLOGRAM_PTX=/nowhere", "NVRTC, which compiles kernels, is not found");
 }
 
@@ -221,7 +221,7 @@ static void test_kept_code(void) {
     snprintf(command, sizeof command, "rm -r %s", cache_folder);
     CHECK(system(command) == 0);
     if (!mkdtemp(strcpy(cache_folder, "/tmp/hologram-test-cuda-XXXXXX"))) return;
-    expect_cached("FAKE_CUDA_CAPABILITY=100 FAKE_NVRTC_NEWEST=70", "NVRTC knows no architecture up to sm_100");
+    expect_cached("FAKE_CUDA_CAPABILITY=100 FAKE_NVRTC_NEWEST=40", "NVRTC knows no architecture up to sm_100");
     snprintf(command, sizeof command, "rm -r %s", cache_folder);
     CHECK(system(command) == 0);
 }
