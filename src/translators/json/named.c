@@ -1,27 +1,21 @@
 /* Kernels without a body: the program follows from the name and the parameters (semantics 7.6 and 1.4). A name is taken apart at `_`
- * and digits, and whole words count: matmul holds no mul, cosh no cos. Products of matrices are looked for first.
+ * and digits, and whole words count: matmul holds no mul, cosh no cos. Those of whole arrays (whole.c) are looked for first.
  * Must not know: statements, expressions. */
-#include "translators/json/kernel.h"
+#include "translators/json/named.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 32 };
-typedef struct words {
-    char word[MOST_WORDS][JK_WORD_BYTES];
-    uint32_t count;
-} words;
-
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-static void split(words *w, const char *name, size_t length) {
+static void split(jk_words *w, const char *name, size_t length) {
     uint32_t used = 0;
-    for (size_t i = 0; i <= length && w->count < MOST_WORDS; i++) {
+    for (size_t i = 0; i <= length && w->count < JK_MOST_WORDS; i++) {
         char c = i < length ? lower(name[i]) : '_';
         if (c == '_' || is_digit(c)) {
             if (used && used < JK_WORD_BYTES) w->count++;
             used = 0;
-            if (w->count < MOST_WORDS) memset(w->word[w->count], 0, JK_WORD_BYTES);
+            if (w->count < JK_MOST_WORDS) memset(w->word[w->count], 0, JK_WORD_BYTES);
         } else if (used < JK_WORD_BYTES) {
             w->word[w->count][used] = c;
             used += used + 1 < JK_WORD_BYTES ? 1 : JK_WORD_BYTES; /* longer than every word of the list */
@@ -29,7 +23,7 @@ static void split(words *w, const char *name, size_t length) {
     }
 }
 
-static bool has(const words *w, const char *list) {
+bool jk_has_word(const jk_words *w, const char *list) {
     for (uint32_t i = 0; i < w->count; i++) {
         size_t length = strlen(w->word[i]);
         for (const char *at = list; *at;) {
@@ -49,14 +43,14 @@ static const struct {
                {"sin", HG_OP_SIN},         {"cos", HG_OP_COS},   {"abs", HG_OP_ABS}, {"neg", HG_OP_NEG}};
 
 /* HG_OP_NONE: none of the words. */
-static hg_op binary_op(const words *w) {
+static hg_op binary_op(const jk_words *w) {
     for (size_t i = 0; i < HG_COUNT_OF(BINARIES); i++)
-        if (has(w, BINARIES[i].word)) return (hg_op)BINARIES[i].op;
+        if (jk_has_word(w, BINARIES[i].word)) return (hg_op)BINARIES[i].op;
     return HG_OP_NONE;
 }
-static hg_op unary_op(const words *w) {
+static hg_op unary_op(const jk_words *w) {
     for (size_t i = 0; i < HG_COUNT_OF(UNARIES); i++)
-        if (has(w, UNARIES[i].word)) return (hg_op)UNARIES[i].op;
+        if (jk_has_word(w, UNARIES[i].word)) return (hg_op)UNARIES[i].op;
     return HG_OP_NONE;
 }
 
@@ -190,27 +184,22 @@ static uint32_t name_token(const jk_kernel *k) {
     return hg_json_member(k->document, hg_json_member(k->document, k->root, "kernel"), "name");
 }
 
-/* The order of the table of 7.6, with products of matrices in front. */
-static form choose(jk_kernel *k, const words *w, const shape *s, hg_op *op) {
+/* The order of the table of 7.6. */
+static form choose(jk_kernel *k, const jk_words *w, const shape *s, hg_op *op) {
     hg_op two = binary_op(w), one = unary_op(w);
     *op = two;
-    bool matrices = has(w, "matmul gemm gemv");
-    if (!matrices) {
-        if (has(w, "gather")) return BY_GATHER;
-        if (has(w, "reshape flatten squeeze unsqueeze slice transpose")) return BY_COPY;
-        if (s->arrays == 3 && two != HG_OP_NONE) return BY_BINARY;
-        if (has(w, "relu")) return BY_RELU;
-        if (!has(w, "pool") && has(w, "sum dot")) return BY_SUM;
-        if (!has(w, "pool") && s->arrays == 2 && has(w, "scalar") && two != HG_OP_NONE) return BY_SCALAR;
-        if (!has(w, "pool") && one != HG_OP_NONE && (s->arrays == 2 || two == HG_OP_NONE)) {
-            *op = one;
-            return BY_UNARY;
-        }
-        if (!has(w, "pool") && two != HG_OP_NONE) return BY_BINARY;
+    if (jk_has_word(w, "gather")) return BY_GATHER;
+    if (jk_has_word(w, "reshape flatten squeeze unsqueeze slice transpose")) return BY_COPY;
+    if (s->arrays == 3 && two != HG_OP_NONE) return BY_BINARY;
+    if (jk_has_word(w, "relu")) return BY_RELU;
+    if (jk_has_word(w, "sum dot")) return BY_SUM;
+    if (s->arrays == 2 && jk_has_word(w, "scalar") && two != HG_OP_NONE) return BY_SCALAR;
+    if (one != HG_OP_NONE && (s->arrays == 2 || two == HG_OP_NONE)) {
+        *op = one;
+        return BY_UNARY;
     }
-    bool known = matrices || has(w, "concat attention pool");
-    jk_error(k, "N01", name_token(k), "give the kernel a body",
-             known ? "INFO: Operation '%.*s' requires manual ISA implementation" : "ERROR: Unknown complex operation: %.*s",
+    if (two != HG_OP_NONE) return BY_BINARY;
+    jk_error(k, "N01", name_token(k), "give the kernel a body", "ERROR: Unknown complex operation: %.*s",
              (int)strlen(jk_show(k, name_token(k)).text) - 2, jk_show(k, name_token(k)).text + 1);
     return BY_NOTHING;
 }
@@ -283,27 +272,34 @@ static shape shape_of(jk_kernel *k) {
     return s;
 }
 
-static void build(hg_builder *b, form f, const shape *s, hg_op op) {
-    switch (f) {
+typedef struct lane_program {
+    form form;
+    hg_op op;
+    shape shape;
+} lane_program;
+
+static void build(hg_builder *b, const void *what) {
+    const lane_program *p = what;
+    const shape *s = &p->shape;
+    switch (p->form) {
     case BY_GATHER: gather(b, s); break;
     case BY_COPY: copy(b, s); break;
     case BY_RELU: rectify(b, s); break;
     case BY_SUM: reduce(b, s); break;
     case BY_BINARY:
-    case BY_SCALAR: element_wise(b, s, op, true); break;
-    case BY_UNARY: element_wise(b, s, op, false); break;
+    case BY_SCALAR: element_wise(b, s, p->op, true); break;
+    case BY_UNARY: element_wise(b, s, p->op, false); break;
     case BY_NOTHING: break;
     }
 }
 
-/* Twice: directions of parameters are known when the body is. */
-static hg_status make(jk_kernel *k, form f, const shape *s, hg_op op, hg_program **program) {
+hg_status jk_make_named(jk_kernel *k, jk_build *add, const void *what, hg_program **program) {
     hg_status status = HG_OK;
     for (int round = 0; round < 2 && status == HG_OK; round++) {
         hg_builder *b = hg_builder_create(k->name);
         jk_declare_params(k, b);
         jk_at(k, b, k->root);
-        build(b, f, s, op);
+        add(b, what);
         if (!b)
             status = hg_fail_memory();
         else if (round)
@@ -314,24 +310,24 @@ static hg_status make(jk_kernel *k, form f, const shape *s, hg_op op, hg_program
 }
 
 hg_status jk_lower_by_name(jk_kernel *k, hg_program **program) {
-    words w = {.count = 0};
+    jk_words w = {.count = 0};
     size_t length;
     const char *name = hg_json_decode(k->document, name_token(k), &k->arena, &length);
     if (!name) return hg_fail_memory();
     split(&w, name, length);
-    shape s = shape_of(k);
-    hg_op op;
-    form f = choose(k, &w, &s, &op);
-    if (f == BY_NOTHING || !fits(k, f, &s, op)) return jk_status(k);
-    return make(k, f, &s, op, program);
+    if (jk_is_whole(&w)) return jk_lower_whole(k, &w, program);
+    lane_program p = {.shape = shape_of(k)};
+    p.form = choose(k, &w, &p.shape, &p.op);
+    if (p.form == BY_NOTHING || !fits(k, p.form, &p.shape, p.op)) return jk_status(k);
+    return jk_make_named(k, build, &p, program);
 }
 
 /* ---- one operation by its name ---- */
 
 hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document) {
-    words w = {.count = 0};
+    jk_words w = {.count = 0};
     split(&w, operation, strlen(operation));
-    bool two = binary_op(&w) != HG_OP_NONE, one = unary_op(&w) != HG_OP_NONE || has(&w, "relu");
+    bool two = binary_op(&w) != HG_OP_NONE, one = unary_op(&w) != HG_OP_NONE || jk_has_word(&w, "relu");
     if (w.count != 1 || strlen(operation) != strlen(w.word[0]) || (!one && !two)) {
         hg_status status = hg_fail(HG_ERROR_ISA, "ERROR: Unknown complex operation: %.200s", operation);
         memcpy(hg_error_record()->code, "N01", 4);

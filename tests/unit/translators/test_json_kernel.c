@@ -724,14 +724,14 @@ static void check_named(void) {
               4) == HG_OK);
     CHECK(out[0] == 3 && out[1] == 3 && out[2] == 1);
     /* the traps: whole words, products of matrices first */
-    check_error(NAMED("matmul", THREE, ""), "N01", "kernel.name: INFO: Operation 'matmul' requires manual ISA implementation");
-    check_error(NAMED("gemm_add", THREE, ""), "N01", "kernel.name: INFO: Operation 'gemm_add' requires manual ISA implementation");
+    check_error(NAMED("matmul", THREE, ""), "N05", "kernel.params: an integer parameter is missing: 'm'");
+    check_error(NAMED("gemm_add", THREE, ""), "N05", "kernel.params: an integer parameter is missing: 'm'");
     check_error(NAMED("cosh", TWO, ""), "N01", "kernel.name: ERROR: Unknown complex operation: cosh");
     check_error(NAMED("sinh_1", TWO, ""), "N01", "kernel.name: ERROR: Unknown complex operation: sinh_1");
     check_error(NAMED("expand", TWO, ""), "N01", "kernel.name: ERROR: Unknown complex operation: expand");
     check_error(NAMED("address", THREE, ""), "N01", "kernel.name: ERROR: Unknown complex operation: address");
-    check_error(NAMED("max_pool2d", TWO, ""), "N01", "kernel.name: INFO: Operation 'max_pool2d' requires manual ISA implementation");
-    check_error(NAMED("attention", TWO, ""), "N01", "kernel.name: INFO: Operation 'attention' requires manual ISA implementation");
+    check_error(NAMED("max_pool2d", TWO, ""), "N05", "kernel.params: an integer parameter is missing: 'width'");
+    check_error(NAMED("attention", TWO, ""), "N05", "kernel.params: a device array is missing: 'value'");
     check_error(NAMED("add", TWO, ""), "N04", "kernel.params: a kernel of this name without a body has 3 device arrays, not 2");
     check_error(NAMED("sum", ARRAY("a", "f32") "," ARRAY("out", "f32"), ""), "N05",
                 "kernel.params: an integer parameter is missing: the number of elements");
