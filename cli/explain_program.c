@@ -127,6 +127,8 @@ static void explain_kernels(const hg_program *p, const hg_explained_kernel *kern
         if (k->live > k->most_live) hg_text_addf(out, ", of which the registers hold %u: the rest is spilled", (unsigned)k->most_live);
         hg_text_addf(out, "\n");
     }
+    char reason[256];
+    if (!hg_explain_compiler(reason)) hg_text_addf(out, "here it stays interpreted, there is no compiler: %s\n", reason);
 }
 
 static void explain_text(cli *c, const hg_explained *list, const hg_explained_kernel *each, uint32_t kernels, const counts *n) {

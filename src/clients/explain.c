@@ -190,3 +190,5 @@ hg_status hg_explain(const hg_program *program, const char *level_name, hg_expla
     hg_cfg_destroy(cfg);
     return status;
 }
+
+bool hg_explain_compiler(char reason[256]) { return cpu_compiled_by(reason); }

@@ -54,4 +54,7 @@ typedef struct hg_explained_kernel {
 hg_status hg_explain(const hg_program *program, const char *level, hg_explained *list, hg_explained_kernel *kernels,
                      uint32_t *count) HG_NODISCARD;
 
+/* Whether this process has a compiler for native code of the CPU; else the reason, and what to install. */
+bool hg_explain_compiler(char reason[256]);
+
 #endif

@@ -350,6 +350,7 @@ static bool is_left(compile_job *job) {
 static void *compile_there(void *user) {
     compile_job *job = user;
     bool alone = !first.over;
+    (void)pthread_setname_np(pthread_self(), "hologram-llvm");
     if (alone) pthread_mutex_lock(&first.alone);
     if (!is_left(job)) compile_within(job);
     (void)pthread_setspecific(way_out_key, NULL);

@@ -31,9 +31,7 @@ void hg_window_cut(hg_submission *d);
 /* Whether somebody wants to know how long the window that comes, or was, takes. */
 bool hg_window_is_measured(const hg_submission *d);
 /* Lanes that leave go on in a dispatch that follows. Where arenas are bound, memory is made before code is chosen, and no code resumes. */
-static inline bool hg_window_leaves(const hg_submission *d) {
-    return d->code && d->code->layout.resume_bytes;
-}
+static inline bool hg_window_leaves(const hg_submission *d) { return d->code && d->code->layout.resume_bytes; }
 
 /* layout.resume_bytes: lanes that a window may have, of so many. */
 uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes);

@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ from checks import check, finish
 
 COMMAND = os.path.join(os.environ["HG_BUILD_DIR"], "hologram")
 SOURCE = os.environ["HG_SOURCE_DIR"]
+# An installed compiler of this version is found from everywhere.
+INSTALLED = any(glob.glob(os.path.join(folder, "libhologram_jit.so")) for folder in ("/usr/lib", "/usr/local/lib", "/usr/lib/*-linux-gnu"))
 HEAD = ".atlas 1\n.program p\n.param x buffer u32 inout [n]\n.param n u64\n.param k u32\n.lanes n\n.reg v, w u32\n.reg i u64\n.reg p0_ pred\n"
 # (statements, the instruction looked at from the end, key, value)
 KINDS = [
@@ -46,6 +49,19 @@ KINDS = [
 def explain(path):
     done = subprocess.run([COMMAND, "explain", path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
     return done.returncode, json.loads(done.stdout)
+
+
+def alone(folder):
+    """A command that finds no compiler says so, at every level."""
+    command = shutil.copy(COMMAND, folder)
+    source = os.path.join(folder, "alone.atlas")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(HEAD + "ldg v, [x[global]]\nstg [x[global]], v\n")
+    for which, missing in ((command, True), (COMMAND, False)):
+        done = subprocess.run([which, "explain", source], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+        said = re.search(r"^here it stays interpreted, there is no compiler: .*libhologram_jit\.so", done.stdout, re.M) is not None
+        there = os.path.exists(os.path.join(os.path.dirname(COMMAND), "libhologram_jit.so"))
+        check(said == (missing or not there) or (missing and not said and INSTALLED), f"{which}: {done.stdout[:400]!r} {done.stderr}")
 
 
 def levels(folder):
@@ -92,6 +108,8 @@ def main():
             rounds = [item["rounds"] for item in explain(path)[1]["outputs"] if "rounds" in item]
             check(rounds == [count], f"a loop of {count} rounds: {rounds}")
     levels(folder=tempfile.gettempdir())
+    with tempfile.TemporaryDirectory() as folder:
+        alone(folder)
     for path in sorted(glob.glob(os.path.join(SOURCE, "examples", "programs", "*.atlas")) + glob.glob(os.path.join(SOURCE, "tests", "programs", "old", "*.atlas"))):
         status, answer = explain(path)
         check(status == 0 and answer["outputs"], f"{path}: {answer['diagnostics']}")

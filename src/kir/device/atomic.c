@@ -61,13 +61,29 @@ static void write_both(device *d, kir_builder *b, const device_place *at, kir_va
 
 static void fence(kir_builder *b) { kir_emit(b, KIR_FENCE, KIR_VOID, 0, NULL)->u.imm = HG_SCOPE_DEVICE; }
 
+/* Devices that leave loops by themselves (target.max_rounds) try so often in a round: whoever has the lock may wait for a processor meanwhile. */
+enum { TRIES = 32 };
+
+/* 0: the lane has the lock now. */
+static kir_value *try_lock(device *d, kir_builder *b, const device_place *locks, kir_value *lock) {
+    kir_value *open = u32(b, 0), *closed = u32(b, 1), *taken = device_raw_atomic(d, b, locks, lock, KIR_ATOMIC_CAS, open, closed);
+    if (!d->options->target.max_rounds) return taken;
+    kir_var *state = kir_var_create(d->out, b->function, HG_TYPE_U32, 0, NULL);
+    kir_set(b, state, taken);
+    for (int i = 1; i < TRIES; i++) {
+        kir_value *again = kir_if_begin(b, kir_binary(b, KIR_CMP_ULT, open, kir_get(b, state)));
+        kir_set(b, state, device_raw_atomic(d, b, locks, lock, KIR_ATOMIC_CAS, open, closed));
+        kir_if_end(b, again);
+    }
+    return kir_get(b, state);
+}
+
 static void write_locked(device *d, kir_builder *b, const device_place *at, kir_value *offset, kir_atomic op, device_wide x,
                          device_wide y) {
     device_place locks = device_slot_place(d, device_slot(d, KIR_SLOT_LOCKS, 0), true);
     kir_var *low = kir_var_create(d->out, b->function, x.l->type, 0, NULL);
     kir_value *lock = lock_offset(d, b, at, offset), *loop = kir_loop_begin(b, true);
-    kir_value *open = u32(b, 0), *closed = u32(b, 1), *taken = device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_CAS, open, closed);
-    kir_value *mine = kir_if_begin(b, is_zero(b, taken));
+    kir_value *taken = try_lock(d, b, &locks, lock), *mine = kir_if_begin(b, is_zero(b, taken));
     fence(b);
     device_wide old = read_both(d, b, at, offset);
     kir_set(b, low, old.l);
