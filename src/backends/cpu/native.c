@@ -17,6 +17,7 @@ typedef struct native_plan {
     struct native_plan *next; /* those that were used last come first */
     native_problem problem;
     uint32_t refs, slices;
+    native_cut wanted;
     uint64_t scratch_bytes; /* of a slice */
     native_chain chains[];
 } native_plan;
@@ -63,7 +64,7 @@ static void free_plan(const onednn_library *l, native_plan *plan) {
 static bool make_chains(const onednn_library *l, native_plan *plan) {
     for (uint32_t i = 0; i < plan->slices; i++) {
         native_slice slice;
-        native_slice_get(&plan->problem, plan->slices, i, &slice);
+        native_slice_get(&plan->problem, plan->wanted, i, &slice);
         if (!native_chain_make(l, &plan->problem, &slice, &plan->chains[i])) return false;
         if (plan->chains[i].scratch_bytes > plan->scratch_bytes) plan->scratch_bytes = plan->chains[i].scratch_bytes;
     }
@@ -85,12 +86,14 @@ static hg_status make_here(void *user) {
 }
 
 static native_plan *make_plan(const cpu_native *native, const onednn_library *l, const native_problem *p) {
-    uint32_t slices = native_slices(p, native->threads);
+    native_cut wanted;
+    uint32_t slices = native_slices(p, native->threads, &wanted);
     if (!hg_budget_take(native->budget, PLAN_BYTES)) return NULL;
     native_plan *plan = hg_calloc(1, sizeof *plan + slices * sizeof *plan->chains);
     if (plan) {
         plan->problem = *p;
         plan->slices = slices;
+        plan->wanted = wanted;
         plan_making making = {.library = l, .plan = plan};
         if (hg_call_deep(make_here, &making, "compiling") == HG_OK && making.good) return plan;
         free_plan(l, plan);

@@ -69,9 +69,13 @@ typedef struct native_chain {
 bool native_problem_make(const plan_call *call, native_problem *p);
 /* Whether it gives the right numbers on a CPU with these instructions. isa: ONEDNN_ISA_… */
 bool native_is_exact_enough(const native_problem *p, int isa);
-/* native_slices.c: how many slices are worth it on so many threads; and one of them. */
-uint32_t native_slices(const native_problem *p, uint32_t threads);
-void native_slice_get(const native_problem *p, uint32_t slices, uint32_t number, native_slice *slice);
+/* native_slices.c: how many slices a step is cut into on so many threads, and how that was asked for; and one of them. */
+typedef struct native_cut {
+    uint32_t slices; /* at most so many */
+    bool wide;
+} native_cut;
+uint32_t native_slices(const native_problem *p, uint32_t threads, native_cut *wanted);
+void native_slice_get(const native_problem *p, native_cut wanted, uint32_t number, native_slice *slice);
 /* native_chain.c: under onednn_lock, with one thread of its own. False: oneDNN does not do it, or not with code for this CPU; nothing is left. */
 bool native_chain_make(const onednn_library *l, const native_problem *p, const native_slice *slice, native_chain *chain);
 void native_chain_free(const onednn_library *l, native_chain *chain);

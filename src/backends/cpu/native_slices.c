@@ -1,8 +1,10 @@
-/* How a step is cut, so that each thread has a part of its own.
+/* How a step is cut, so that each thread has a part of its own, and none is so large that a time-out or a cancel waits long for its end.
  * Must not know: the library, threads. */
 #include "backends/cpu/native_internal.h"
 
 #define WORTH_THREADS (UINT64_C(1) << 20) /* multiply-adds: some 20 us, waking a thread takes a few */
+#define MOST_WORK (UINT64_C(1) << 33)     /* multiply-adds of a slice, where more than one a thread are wide enough: some 200 ms */
+enum { MOST_EACH = 256 };
 
 /* The dimension of each tensor along which it is cut; -1: all slices have the whole. */
 typedef struct cut {
@@ -11,16 +13,17 @@ typedef struct cut {
     bool rows; /* of a convolution's result: rows of the source that neighbours need overlap */
 } cut;
 
-/* Columns first: then no slice brings weights into order that another one needs too. */
-static bool cut_product(const native_problem *p, uint32_t threads, cut *c) {
+/* Columns first: then no slice brings weights into order that another one needs too. `wide`: what a slice brings into order is small beside its work. */
+static bool cut_product(const native_problem *p, uint32_t threads, bool wide, cut *c) {
     enum { COLUMNS = 64, ROWS = 8 };
+    const uint64_t columns = wide ? 4 * COLUMNS : COLUMNS, rows = wide ? 32 * ROWS : ROWS;
     const native_tensor *t = p->tensor;
     int inner = t[NATIVE_RESULT].rank - 1;
     if (inner == 2 && p->size[3] >= threads)
         *c = (cut){{t[NATIVE_SOURCE].dims[0] > 1 ? 0 : -1, t[NATIVE_WEIGHTS].dims[0] > 1 ? 0 : -1, -1, 0}, (int64_t)p->size[3], 1, false};
-    else if (p->size[1] >= (uint64_t)COLUMNS * threads)
+    else if (p->size[1] >= columns * threads)
         *c = (cut){{-1, inner, inner, inner}, (int64_t)p->size[1], COLUMNS, false};
-    else if (p->size[0] >= (uint64_t)ROWS * threads)
+    else if (p->size[0] >= rows * threads)
         *c = (cut){{inner - 1, -1, -1, inner - 1}, (int64_t)p->size[0], ROWS, false};
     else
         return false;
@@ -34,25 +37,25 @@ static int64_t elements(const native_tensor *t) {
 }
 
 /* Images first; else what is larger is brought into order by one slice only: weights or images. */
-static bool cut_convolution(const native_problem *p, uint32_t threads, cut *c) {
+static bool cut_convolution(const native_problem *p, uint32_t threads, bool wide, cut *c) {
     enum { CHANNELS = 16 };
+    const int64_t channels = wide ? 4 * CHANNELS : CHANNELS, rows = wide ? 16 : 1;
     const native_tensor *t = p->tensor, *result = &t[NATIVE_RESULT];
     bool heavy = t[NATIVE_WEIGHTS].rank == 4 && elements(&t[NATIVE_WEIGHTS]) > elements(&t[NATIVE_SOURCE]);
     if (result->dims[0] >= (int64_t)threads)
         *c = (cut){{0, -1, -1, 0}, result->dims[0], 1, false};
-    else if (heavy && result->dims[1] >= CHANNELS * (int64_t)threads)
+    else if (heavy && result->dims[1] >= channels * (int64_t)threads)
         *c = (cut){{-1, 0, 0, 1}, result->dims[1], CHANNELS, false};
-    else if (result->dims[2] >= (int64_t)threads)
+    else if (result->dims[2] >= rows * (int64_t)threads)
         *c = (cut){{2, -1, -1, 2}, result->dims[2], 1, true};
     else
         return false;
     return true;
 }
 
-static bool find_cut(const native_problem *p, uint32_t threads, cut *c) {
-    double work = (double)p->size[0] * (double)p->size[1] * (double)p->size[2] * (double)p->size[3];
-    if (threads < 2 || work < (double)WORTH_THREADS) return false;
-    return p->convolution ? cut_convolution(p, threads, c) : cut_product(p, threads, c);
+static bool find_cut(const native_problem *p, native_cut wanted, cut *c) {
+    if (wanted.slices < 2) return false;
+    return p->convolution ? cut_convolution(p, wanted.slices, wanted.wide, c) : cut_product(p, wanted.slices, wanted.wide, c);
 }
 
 static int64_t each_of(const cut *c, uint32_t slices) {
@@ -60,11 +63,21 @@ static int64_t each_of(const cut *c, uint32_t slices) {
     return (each + c->granule - 1) / c->granule * c->granule;
 }
 
-uint32_t native_slices(const native_problem *p, uint32_t threads) {
+uint32_t native_slices(const native_problem *p, uint32_t threads, native_cut *wanted) {
+    double work = (double)p->size[0] * (double)p->size[1] * (double)p->size[2] * (double)p->size[3];
     cut c;
-    if (!find_cut(p, threads, &c)) return 1;
-    int64_t each = each_of(&c, threads);
-    return (uint32_t)((c.size + each - 1) / each);
+    *wanted = (native_cut){1, false};
+    if (work < (double)WORTH_THREADS) return 1;
+    double each = work / (double)MOST_WORK / threads; /* slices of a thread */
+    bool found = false;
+    for (uint32_t n = each < MOST_EACH ? (uint32_t)each + 1 : MOST_EACH; n > 1 && !found; n /= 2) {
+        *wanted = (native_cut){n * threads, true};
+        found = find_cut(p, *wanted, &c);
+    }
+    if (!found) *wanted = (native_cut){threads, false};
+    if (!found && !find_cut(p, *wanted, &c)) return 1;
+    int64_t size = each_of(&c, wanted->slices);
+    return (uint32_t)((c.size + size - 1) / size);
 }
 
 static uint64_t size_of(uint8_t type) { return type == ONEDNN_F32 || type == ONEDNN_S32 ? 4 : type == ONEDNN_BF16 ? 2 : 1; }
@@ -88,12 +101,12 @@ static void cut_rows(const native_problem *p, int64_t first, int64_t count, nati
     cut_tensor(p, NATIVE_RESULT, 2, first, count, slice);
 }
 
-void native_slice_get(const native_problem *p, uint32_t slices, uint32_t number, native_slice *slice) {
+void native_slice_get(const native_problem *p, native_cut wanted, uint32_t number, native_slice *slice) {
     cut c;
     *slice = (native_slice){.before = {p->before[0], p->before[1]}, .after = {p->after[0], p->after[1]}};
     for (int i = 0; i < NATIVE_TENSORS; i++) slice->tensor[i] = p->tensor[i];
-    if (slices < 2 || !find_cut(p, slices, &c)) return;
-    int64_t each = each_of(&c, slices), first = number * each, count = c.size - first < each ? c.size - first : each;
+    if (!find_cut(p, wanted, &c)) return;
+    int64_t each = each_of(&c, wanted.slices), first = number * each, count = c.size - first < each ? c.size - first : each;
     if (c.rows) {
         cut_rows(p, first, count, slice);
         return;

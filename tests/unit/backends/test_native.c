@@ -1,7 +1,7 @@
 /* test: labels=threads */
 /* Native steps of the CPU: how the library is opened, that products are as near as the expansion's, and that threads, forks, little memory and the promise of
  * bits leave nothing out. tests/tensor has the shapes. */
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/native_internal.h"
 #include "base/thread.h"
 #include "runtime/runtime.h"
 #include "runtime/step.h"
@@ -209,6 +209,68 @@ static void test_little_memory(void) {
     hg_backend_destroy(b);
 }
 
+/* ---- slices ---- */
+
+static native_tensor tensor_of(int rank, const int64_t *dims) {
+    native_tensor t = {.rank = (uint8_t)rank, .type = ONEDNN_F32};
+    int64_t stride = 1;
+    for (int i = rank; i-- > 0; stride *= dims[i]) t.dims[i] = dims[i], t.strides[i] = stride;
+    return t;
+}
+
+/* Slices lie side by side and are all of the result together. */
+static void check_slices(const native_problem *p, uint32_t threads) {
+    native_cut wanted;
+    uint32_t count = native_slices(p, threads, &wanted);
+    const native_tensor *whole = &p->tensor[NATIVE_RESULT];
+    double elements = 0, all = 1;
+    uint64_t next = 0;
+    for (int i = 0; i < whole->rank; i++) all *= (double)whole->dims[i];
+    for (uint32_t i = 0; i < count; i++) {
+        native_slice slice;
+        native_slice_get(p, wanted, i, &slice);
+        const native_tensor *t = &slice.tensor[NATIVE_RESULT];
+        double own = 1;
+        bool inside = true;
+        for (int d = 0; d < t->rank; d++) own *= (double)t->dims[d], inside = inside && t->dims[d] > 0 && t->dims[d] <= whole->dims[d];
+        CHECK_MESSAGE(inside && (i == 0 || slice.offset[NATIVE_RESULT] >= next), "%u of %u slices for %u threads", (unsigned)i,
+                      (unsigned)count, (unsigned)threads);
+        next = slice.offset[NATIVE_RESULT] + 4;
+        elements += own;
+    }
+    CHECK_MESSAGE(elements == all, "%u slices have %.0f of %.0f elements", (unsigned)count, elements, all);
+}
+
+static void test_slices(void) {
+    static const int64_t sizes[] = {1, 7, 65, 500, 512, 1000, 4096, 30000};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    for (int i = 0; i < SIZES * SIZES * SIZES; i++)
+        for (uint32_t threads = 1; threads <= 96; threads += threads < 8 ? 1 : 44) {
+            int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES], k = sizes[i / SIZES / SIZES];
+            native_problem p = {.size = {(uint64_t)m, (uint64_t)n, (uint64_t)k, 1}};
+            p.tensor[NATIVE_SOURCE] = tensor_of(2, (const int64_t[]){m, k});
+            p.tensor[NATIVE_WEIGHTS] = tensor_of(2, (const int64_t[]){k, n});
+            p.tensor[NATIVE_RESULT] = tensor_of(2, (const int64_t[]){m, n});
+            check_slices(&p, threads);
+            p.size[3] = 5;
+            p.tensor[NATIVE_SOURCE] = tensor_of(3, (const int64_t[]){5, m, k});
+            p.tensor[NATIVE_WEIGHTS] = tensor_of(3, (const int64_t[]){5, k, n});
+            p.tensor[NATIVE_RESULT] = tensor_of(3, (const int64_t[]){5, m, n});
+            check_slices(&p, threads);
+        }
+    native_problem huge = {.size = {8192, 8192, 8192, 1}};
+    const int64_t side[] = {8192, 8192};
+    huge.tensor[NATIVE_SOURCE] = huge.tensor[NATIVE_WEIGHTS] = huge.tensor[NATIVE_RESULT] = tensor_of(2, side);
+    for (uint32_t threads = 1; threads <= 16; threads++) { /* 2^39 multiply-adds: no slice has more than 2^36 */
+        native_cut wanted;
+        uint32_t count = native_slices(&huge, threads, &wanted);
+        native_slice first;
+        native_slice_get(&huge, wanted, 0, &first);
+        CHECK_MESSAGE(first.tensor[NATIVE_RESULT].dims[1] <= 768 && count >= 11, "%u slices for %u threads", (unsigned)count,
+                      (unsigned)threads);
+    }
+}
+
 /* ---- threads and forks ---- */
 
 /* What it comes to is looked at by one thread. */
@@ -278,6 +340,7 @@ int main(void) {
     char reason[256];
     fill();
     test_libraries_that_do_not_serve();
+    test_slices();
     const onednn_library *l = onednn_get(reason);
     if (!l || (l->isa & ONEDNN_ISA_AVX2) != ONEDNN_ISA_AVX2) {
         printf("skipped: %s\n", l ? "oneDNN has no products of its own for this CPU" : reason);
