@@ -40,8 +40,9 @@ static void begin_piece(hg_assembler *a, const hg_piece *piece, bool argument) {
 /* Text that is read again counts each time, so that time and memory are bounded whatever stands in it. */
 static bool charge(hg_assembler *a, const hg_piece *piece, const hg_token *at) {
     a->expanded_bytes += piece->end - piece->at + 1;
-    if (a->expanded_bytes <= HG_MAX_EXPANDED_BYTES) return true;
-    hg_asm_error(a, "S05", at, NULL, "more than %d bytes of expanded text", HG_MAX_EXPANDED_BYTES);
+    if (a->expanded_bytes <= HG_MAX_EXPANDED_BYTES / (a->errors ? 16 : 1))
+        return true; /* mistakes are looked for further on, not for long */
+    if (!a->errors) hg_asm_error(a, "S05", at, NULL, "more than %d bytes of expanded text", HG_MAX_EXPANDED_BYTES);
     a->stop = true;
     return false;
 }

@@ -14,7 +14,8 @@ enum { MOST_SHOWN = 64 /* errors that get their line of an included file */ };
 
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
     if (a->muted || (a->doubtful && a->errors)) return;
-    if (at->expansion && !hg_said_new(&a->said, &a->expansions.data[at->expansion], at->line, at->column, HG_SEVERITY_ERROR)) return;
+    bool again = at->expansion || (a->frames.count > 1 && a->expansions.count); /* the second: an argument's text */
+    if (again && !hg_said_new(&a->said, &a->expansions.data[at->expansion], at->line, at->column, HG_SEVERITY_ERROR)) return;
     char message[sizeof a->first.message] = "one of very many errors";
     bool explained = a->errors < HG_MOST_EXPLAINED || a->finishing;
     if (explained) {
@@ -35,7 +36,7 @@ void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const c
         memcpy(a->first.message, message, sizeof message);
     }
     a->errors++;
-    if (at->expansion && a->errors >= HG_MOST_EXPLAINED) a->stop = true; /* text that is read again has its mistakes again */
+    if (again && a->errors >= HG_MOST_EXPLAINED) a->stop = true; /* text that is read again has its mistakes again */
     hg_place place = {.line = at->line, .column = at->column, .length = hg_token_width(at), .instruction = HG_NONE};
     hg_diagnose_from(a->diagnostics, HG_SEVERITY_ERROR, code, place, &origin, hint, "%s", message);
     hg_text_free(&words);
