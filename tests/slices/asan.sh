@@ -8,6 +8,8 @@ need clang-14 cmake ninja
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1:intercept_tls_get_addr=0
 export UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$HG_SOURCE_DIR/tests/support/leaks.txt:print_suppressions=0
+# The sanitizer's dlopen does not look beside the library that calls it, where NVRTC has its own.
+export LD_LIBRARY_PATH="$HG_SOURCE_DIR/build/python/nvidia/cuda_nvrtc/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 tests="/usr/bin/python3 tools/run-tests build/asan -L unit|sanitize"
 if [ "${HG_SLICE:-}" = long ]; then
     build asan
@@ -15,5 +17,5 @@ if [ "${HG_SLICE:-}" = long ]; then
 fi
 units=$(grep -L '^.\* test:.*slow' tests/unit/*/test_*.c tests/unit/*/test_*.cpp | sed 's,.*/,,; s,\.[^.]*$,,')
 # shellcheck disable=SC2086
-build asan cts differential soak optimize_maps optimize_random test_misuse $units
+build asan hologram_command cts differential soak optimize_maps optimize_random test_misuse $units
 exec env OCL_ICD_VENDORS=none VK_DRIVER_FILES=none VK_ICD_FILENAMES=none HG_TEST_SWIFTSHADER=none $tests -LE "^(slow|all)$"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs the problems of tests/tensor/*.problems and compares with NumPy and SciPy, and those with PyTorch where it is installed.
 
-    tests/tensor/run.py [--all] [--only NAME[,NAME]]... [--way WAY]... [--backend B] [--list] ["LINE" …]
+    tests/tensor/run.py [--all] [--only NAME[,NAME]]... [--way WAY]... [--backend B] [--part N] [--list] ["LINE" …]
 
 A line is a problem: `gemm.f32 m=17 n=3 k=129 trans_a=true beta=0.5`; what stands behind # is a comment, and m=1|2 k=3|4 are four problems. Lines given as arguments are run in place of the files'.
 Results lie within the bound that the operation's class states, NaN where NaN is expected; and all WAYS give the same bits: one thread and two, interpreted and
@@ -203,12 +203,14 @@ def main():
     parser.add_argument("--way", action="append", choices=list(WAYS))
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="every N-th problem of each file")
     options = parser.parse_args()
     only = {name for names in options.only or [] for name in names.split(",")}
     found = [Problem(one, "argument") for line in options.lines for one in lines_of(line)]
     for leaf in sorted(os.listdir(HERE)) if not found else ():
         if leaf.endswith(".problems"):
-            found += [p for p in problems_of(os.path.join(HERE, leaf), options.all) if not only or p.name in only or leaf[:-9] in only]
+            own = [p for p in problems_of(os.path.join(HERE, leaf), options.all) if not only or p.name in only or leaf[:-9] in only]
+            found += own[::options.part]
     if options.list:
         print("\n".join(f"{p.where}: {p.line}" for p in found))
         return 0

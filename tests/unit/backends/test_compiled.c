@@ -545,15 +545,23 @@ static void kernels_that_go(void) {
 typedef struct told {
     char kernel[64], reason[256];
     bool native;
-    uint32_t count;
+    uint32_t count; /* the last to be written */
 } told;
+
+static uint32_t reports(const told *t) { return hg_atomic_load(&t->count, HG_ACQUIRE); }
+
+static void wait_for_report(const told *t, uint32_t number) {
+    uint64_t end = hg_clock_ns() + SECONDS * UINT64_C(1000000000);
+    while (reports(t) < number && hg_clock_ns() < end) usleep(1000);
+    CHECK_U64(reports(t), number);
+}
 
 static void listen(void *user, const hg_code_report *report) {
     told *t = user;
     snprintf(t->kernel, sizeof t->kernel, "%s", report->kernel);
     snprintf(t->reason, sizeof t->reason, "%s", report->reason);
     t->native = report->native;
-    t->count++;
+    hg_atomic_store(&t->count, t->count + 1, HG_RELEASE);
 }
 
 static void takes_too_long(const char *jit) {
@@ -572,11 +580,12 @@ static void takes_too_long(const char *jit) {
     uint64_t end = hg_clock_ns() + SECONDS * UINT64_C(1000000000);
     while (hg_code_better(k.executable->kernels[0].code) == HG_BETTER_LATER && hg_clock_ns() < end) CHECK(launch(&k));
     CHECK(launch(&k) && !is_native(&k) && hg_code_better(k.executable->kernels[0].code) == HG_BETTER_NEVER);
-    CHECK(t.count == 1 && !t.native && strcmp(t.kernel, "many_steps") == 0 && strstr(t.reason, "it is left alone"));
+    wait_for_report(&t, 1);
+    CHECK(!t.native && strcmp(t.kernel, "many_steps") == 0 && strstr(t.reason, "it is left alone"));
     gate_closed = 0;
     CHECK_OK(bind(b, ONE_STEP, 1, &other));
     CHECK(becomes_native(&other));
-    while (t.count < 2) usleep(1000);
+    wait_for_report(&t, 2);
     CHECK(t.native && strcmp(t.kernel, "one_step") == 0 && !t.reason[0]);
     unbind(&k);
     unbind(&other);

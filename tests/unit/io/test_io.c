@@ -1,5 +1,6 @@
 /* Array files against NumPy, deflate against zlib (both through python3, skipped where it is missing), damaged files, outputs that appear all
- * or not at all. */
+ * or not at all.
+ * test: labels=slow */
 #include "io/io.h"
 #include "test.h"
 

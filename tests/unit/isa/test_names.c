@@ -1,5 +1,6 @@
 /* Names, immediates and inferred types: what is written with them is the program that is written without, and every mistake has its
- * message. */
+ * message.
+ * test: labels=slow */
 #include "isa/program.h"
 #include "test.h"
 

@@ -6,6 +6,7 @@
 #include "backends/cpu/compiled.h"
 #include "backends/cpu/module.h"
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !SANITIZED
 
 /* ---- an allocator that fails ---- */
 

@@ -1,5 +1,6 @@
 /* Definitions of derived functions and conversions against MPFR and plain C: largest error in ULP, special values.
- * With an argument N: N random values a function and type, and a table of the errors found. */
+ * With an argument N: N random values a function and type, and a table of the errors found.
+ * test: labels=slow */
 #include "support/kir_eval.h"
 #include "support/sanitized.h"
 #include "test.h"

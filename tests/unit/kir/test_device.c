@@ -1,6 +1,6 @@
 /* Kernels in device form, run by device_eval.h, against the tile interpreter on the same program: every target that the form knows,
  * flat and in blocks, equal memory or the equal first fault with its words.
- * test: timeout=300 */
+ * test: labels=slow timeout=300 */
 #include "support/device_eval.h"
 #include "support/device_examples.h"
 #include "support/kir_text.h"

@@ -2,7 +2,8 @@
  *
  * Random graphs of blocks (irreducible ones too) run twice: instruction by instruction over the program, and over the structured
  * kernel IR before and after simplification, by an evaluator written here. Every block changes a state and stores it, so equal
- * numbers of stores with equal last values mean equal paths. */
+ * numbers of stores with equal last values mean equal paths.
+ * test: labels=slow */
 #include "isa/cfg.h"
 #include "kir/kir.h"
 #include "oracle/oracle.h"

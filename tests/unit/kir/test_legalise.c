@@ -1,5 +1,6 @@
 /* Legalised modules against the originals, both in the one-lane evaluator: every operation and type on edge and random values, then
- * random straight programs with branches and loops; for the capabilities of a plain CPU, without fma and half, and of a poor device. */
+ * random straight programs with branches and loops; for the capabilities of a plain CPU, without fma and half, and of a poor device.
+ * test: labels=slow */
 #include "support/kir_eval.h"
 #include "support/kir_text.h"
 #include "support/sanitized.h"

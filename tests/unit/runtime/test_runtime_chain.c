@@ -1,4 +1,4 @@
-/* test: labels=threads */
+/* test: labels=threads,slow */
 /* Maps behind each other, in front of and behind instructions whose kernels do them too: done together where their arrays allow it, and nobody can tell
  * but by the time. Random programs over one memory, whose arrays are apart, the same or overlap, against their instructions one by one.
  *

@@ -1,4 +1,4 @@
-/* test: labels=threads */
+/* test: labels=threads,slow */
 /* Atomics whose old values nobody asks for, on memory that nothing else in the kernel touches: threads may have copies of it. What comes out is
  * what one lane after the other leaves, faults included; where the memory has a second name there are no copies. By the interpreter and by a C
  * compiler's code. */

@@ -1,5 +1,6 @@
 /* Whole-array instructions whose output shares memory with an input: refused before anything is written, or the bits of arrays apart, as the
- * instruction says. And memory that runs out: an error before anything is written, or the right bits. On the CPU and on devices that are there. */
+ * instruction says. And memory that runs out: an error before anything is written, or the right bits. On the CPU and on devices that are there.
+ * test: labels=slow */
 #include "base/base.h"
 #include "support/runtime_support.h"
 

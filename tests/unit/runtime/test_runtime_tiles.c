@@ -1,4 +1,5 @@
-/* Sizes of tiles: no bit depends on them, and those of a file count where it is of this device and well formed. */
+/* Sizes of tiles: no bit depends on them, and those of a file count where it is of this device and well formed.
+ * test: labels=slow */
 #include "runtime/client.h"
 #include "support/runtime_support.h"
 #include <unistd.h>

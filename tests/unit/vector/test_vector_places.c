@@ -1,6 +1,7 @@
 /* Kernels whose places are rows in most turns: sums that wrap, quotients, remainders, lanes that exchange elements; as native code, against
  * the numbers calculated here.
- *     test_vector_places [BYTES:LANES:COMPILER]     as differential --vectors */
+ *     test_vector_places [BYTES:LANES:COMPILER]     as differential --vectors
+ * test: labels=slow */
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"
 #include <string.h>
