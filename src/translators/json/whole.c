@@ -164,8 +164,8 @@ static void nothing_is_left(whole *w, const char *operation) {
     for (uint32_t i = 0; i < w->kernel->param_count && !w->failed; i++) {
         const jk_name *n = &w->kernel->names[i];
         if (w->taken[i]) continue;
-        jk_error(w->kernel, "N05", n->token, "hologram explain shows the names of the operands", "%s has no operand of this name",
-                 operation);
+        char text[400];
+        jk_error(w->kernel, "N05", n->token, hint(w, text), "%s has no operand of this name", operation);
         w->failed = true;
     }
 }
