@@ -1,6 +1,10 @@
 # PTX of library programs, for the CUDA backend on machines without NVRTC: the host tool tools/gen_ptx.c makes it with the NVRTC of this machine, where there
 # is one; else the file says that it has no kernels. What did not change is not compiled again.
-if(TARGET hologram_internal AND "cuda" IN_LIST HG_BUILT AND "null" IN_LIST HG_BUILT AND NOT HG_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+set(runs_here ON)
+if(HG_SANITIZE OR CMAKE_CROSSCOMPILING OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  set(runs_here OFF)
+endif()
+if(runs_here AND TARGET hologram_internal AND "cuda" IN_LIST HG_BUILT AND "null" IN_LIST HG_BUILT)
   add_executable(hg_gen_ptx tools/gen_ptx.c)
   target_include_directories(hg_gen_ptx PRIVATE src)
   target_link_libraries(hg_gen_ptx PRIVATE hg_flags hologram_internal)

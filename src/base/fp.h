@@ -133,6 +133,11 @@ static inline void hg_fp_others_end(const hg_fp_flags *flags) {
 /* The first line of every public function (tools/check): the default mode until it returns. */
 #define HG_ENTRY HG_ENDED_BY(hg_fp_leave) const hg_fp hg_fp_of_host = hg_fp_enter()
 
+/* The same in a function whose usual way, `moved`, only moves bytes and returns HG_OK: it is done in whatever mode the host is in. */
+#define HG_ENTRY_BEHIND(moved)          \
+    if (HG_LIKELY(moved)) return HG_OK; \
+    HG_ENTRY
+
 /* The first line of a block in which a library or a function of the host's is called: what that changes of the mode is undone behind it. */
 #define HG_CALLS_OTHERS HG_ENDED_BY(hg_fp_others_end) const hg_fp_flags hg_fp_before_others = hg_fp_others_begin()
 

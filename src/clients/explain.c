@@ -171,7 +171,7 @@ hg_status hg_explain(const hg_program *program, const char *level_name, hg_expla
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
-    HG_TRY(cpu_level_find(level_name, &level));
+    HG_TRY(tile_level_find(level_name, &level));
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
     uint16_t *live = hg_calloc((size_t)program->inst_count + 1, sizeof *live);
     hg_status status = live ? hg_live_registers(cfg, live) : hg_fail_memory();

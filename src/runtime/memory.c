@@ -247,7 +247,7 @@ static hg_status transfer(hg_context *context, const hg_transfer *t) {
 static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                          hg_driver_command_kind kind) {
     hg_reader *reader;
-    if (!b->caps->host_memory || handle >> HG_BACKEND_NUMBER_SHIFT != b->number) return false;
+    if (!b || !length || b->profile || !b->caps->host_memory || handle >> HG_BACKEND_NUMBER_SHIFT != b->number) return false;
     const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, hg_handle_plain(b, handle), &reader);
     if (!m) return false;
     uint64_t size = m->place.range.size;
@@ -267,6 +267,7 @@ static void record(const hg_context *context, hg_profile_kind kind, const char *
 
 hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                   hg_driver_command_kind kind) {
+    if (copy_at_once(context->backend, pool, handle, offset, data, length, kind)) return HG_OK;
     uint64_t start = hg_profile_start(context->backend->profile);
     hg_transfer t = {.kind = kind,
                      .pool = pool,
@@ -276,7 +277,7 @@ hg_status hg_copy(hg_context *context, bool pool, uint64_t handle, uint64_t offs
                      .from_offset = offset,
                      .length = length,
                      .host = data};
-    hg_status status = length && copy_at_once(context->backend, pool, handle, offset, data, length, kind) ? HG_OK : transfer(context, &t);
+    hg_status status = transfer(context, &t);
     if (start) record(context, kind == HG_CMD_COPY_IN ? HG_PROFILE_COPY_IN : HG_PROFILE_COPY_OUT, pool ? "pool" : "buffer", start, length);
     return status;
 }
@@ -364,25 +365,25 @@ hg_status hg_backend_copy_from_buffer(hg_backend *b, hg_buffer buffer, void *dat
 }
 
 hg_status hg_buffer_write(hg_backend *b, hg_buffer buffer, uint64_t offset, const void *data, uint64_t length) {
-    HG_ENTRY;
+    HG_ENTRY_BEHIND(copy_at_once(b, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN));
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_buffer_read(hg_backend *b, hg_buffer buffer, uint64_t offset, void *data, uint64_t length) {
-    HG_ENTRY;
+    HG_ENTRY_BEHIND(copy_at_once(b, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT));
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, false, buffer.handle, offset, data, length, HG_CMD_COPY_OUT);
 }
 
 hg_status hg_backend_copy_to_pool(hg_backend *b, hg_pool pool, uint64_t offset, const void *data, uint64_t length) {
-    HG_ENTRY;
+    HG_ENTRY_BEHIND(copy_at_once(b, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN));
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, (void *)(uintptr_t)data, length, HG_CMD_COPY_IN);
 }
 
 hg_status hg_backend_copy_from_pool(hg_backend *b, hg_pool pool, uint64_t offset, void *data, uint64_t length) {
-    HG_ENTRY;
+    HG_ENTRY_BEHIND(copy_at_once(b, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT));
     if (!b) return hg_null_argument("backend");
     return hg_copy(b->context, true, pool.handle, offset, data, length, HG_CMD_COPY_OUT);
 }

@@ -67,3 +67,14 @@ void tile_caps(bool poor, kir_caps *caps) {
     const tile_handlers *h = &tile_handlers_baseline;
     for (uint32_t i = 0; i < h->derived_count; i++) caps->derived[h->derived[i].fn][h->derived[i].type] = true;
 }
+
+hg_status tile_level_find(const char *name, tile_level *level) {
+    *level = tile_level_best();
+    if (!*name) return HG_OK;
+    for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
+        if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
+        *level = (tile_level)i;
+        return HG_OK;
+    }
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
+}

@@ -20,6 +20,8 @@ typedef enum tile_level {
 bool tile_level_available(tile_level level); /* this machine can run it; baseline (SSE2, NEON, simd128 or scalar) always */
 tile_level tile_level_best(void);
 const char *tile_level_name(tile_level level); /* "baseline" (on AArch64 "neon", on wasm "simd128"), "v3", "v4" */
+/* The level of a name ("" is the best that this machine has), whether this machine has it or not. */
+hg_status tile_level_find(const char *name, tile_level *level) HG_NODISCARD;
 
 /* What the handlers do natively (all integers, f64, half conversions, about 25 derived functions); poor: SwiftShader's
  * capabilities, no derived functions. Fills *caps. */

@@ -161,17 +161,6 @@ hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kern
     return status;
 }
 
-hg_status cpu_level_find(const char *name, tile_level *level) {
-    *level = tile_level_best();
-    if (!*name) return HG_OK;
-    for (int i = 0; i < TILE_LEVEL_COUNT; i++) {
-        if (strcmp(name, tile_level_name((tile_level)i)) != 0 && !(i == 0 && strcmp(name, "baseline") == 0)) continue;
-        *level = (tile_level)i;
-        return HG_OK;
-    }
-    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "CPU level '%s' is unknown, expected baseline, v3 or v4", name);
-}
-
 /* Sets the lanes of a turn. *module: NULL where the compiler was left alone with it. */
 static hg_status compile_object(maker *m, const hg_jit_table *table, const hg_patience *patience, kir_module **module,
                                 hg_jit_object *object) {

@@ -41,8 +41,6 @@ typedef struct cpu_turns {
     uint32_t lanes, bytes, registers; /* of a turn; of a native vector, and how many of them the level has */
 } cpu_turns;
 hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, cpu_turns *turns) HG_NODISCARD;
-/* The level of a name ("" is the best that this machine has), whether this machine has it or not. */
-hg_status cpu_level_find(const char *name, tile_level *level) HG_NODISCARD;
 /* What compiles, or why nothing does; opens it. */
 bool cpu_compiled_by(char text[256]);
 

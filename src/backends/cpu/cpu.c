@@ -66,7 +66,7 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 }
 
 static hg_status choose_level(const char *name, tile_level *level) {
-    HG_TRY(cpu_level_find(name, level));
+    HG_TRY(tile_level_find(name, level));
     return tile_level_available(*level) ? HG_OK : hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu: this machine does not have level '%s'", name);
 }
 

@@ -7,6 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FIRST_TEMPORARY = 200 }; /* no parameter has a register from here on */
+/* Registers of counts, u64; the names of their parameters, and what they are without one: a number, or another count's register and a mark. */
+typedef struct size {
+    uint8_t reg;
+    const char *name;
+    int otherwise; /* NEEDED, or a number, or AS + the register of another */
+} size;
+enum { NEEDED = -1, AS = 1000 };
+
+enum { PLANES = FIRST_TEMPORARY, HEIGHT, WIDTH, KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, POOL_SIZES_END };
+static const size POOL_SIZES[] = {{PLANES, "planes", 1},
+                                  {HEIGHT, "height", 1},
+                                  {WIDTH, "width", NEEDED},
+                                  {KERNEL_H, "kernel_h", 1},
+                                  {KERNEL_W, "kernel_w", NEEDED},
+                                  {STRIDE_H, "stride_h", AS + KERNEL_H},
+                                  {STRIDE_W, "stride_w", AS + KERNEL_W}};
+enum { ROWS = FIRST_TEMPORARY, A_COLUMNS, B_COLUMNS, CONCAT_SIZES_END };
+static const size CONCAT_SIZES[] = {{ROWS, "rows", 1}, {A_COLUMNS, "a_columns", NEEDED}, {B_COLUMNS, "b_columns", NEEDED}};
+
 /* ---- operands by the names of parameters ---- */
 
 typedef struct whole {
@@ -16,6 +36,8 @@ typedef struct whole {
     hg_type type;
     jk_name *given[HG_MAX_OPERANDS][2]; /* the parameters of an operand; two of a pair */
     bool taken[HG_MAX_PARAMS];
+    const size *sizes; /* of pool and concat */
+    uint32_t size_count;
     bool vector; /* gemv: b and c have one column */
     bool failed;
 } whole;
@@ -55,8 +77,24 @@ static jk_name *take_array(whole *w) {
     return NULL;
 }
 
+/* "the operands are c, a, …", those that a parameter can be. */
+static const char *hint(const whole *w, char text[400]) {
+    int at = snprintf(text, 400, "parameters are called");
+    const hg_op_info *row = hg_op_get(w->op);
+    for (uint32_t i = 0; w->op != HG_OP_NONE && i < row->operand_count && at < 360; i++) {
+        const hg_operand_info *o = &row->operands[i];
+        const char *const suffix = o->kind == HG_K_TUPLE ? "_h" : "";
+        if (o->kind != HG_K_ARRAY && o->kind != HG_K_COUNT && o->kind != HG_K_TUPLE) continue;
+        at += snprintf(text + at, (size_t)(400 - at), o->optional ? " [%s%s]" : " %s%s", o->name, suffix);
+    }
+    for (uint32_t i = 0; w->op == HG_OP_NONE && i < w->size_count && at < 360; i++)
+        at += snprintf(text + at, (size_t)(400 - at), w->sizes[i].otherwise == NEEDED ? " %s" : " [%s]", w->sizes[i].name);
+    return text;
+}
+
 static void missing(whole *w, const char *what, const char *name) {
-    if (!w->failed) jk_error(w->kernel, "N05", params_token(w->kernel), NULL, "%s is missing: '%s'", what, name);
+    char text[400];
+    if (!w->failed) jk_error(w->kernel, "N05", params_token(w->kernel), hint(w, text), "%s is missing: '%s'", what, name);
     w->failed = true;
 }
 
@@ -126,8 +164,8 @@ static void nothing_is_left(whole *w, const char *operation) {
     for (uint32_t i = 0; i < w->kernel->param_count && !w->failed; i++) {
         const jk_name *n = &w->kernel->names[i];
         if (w->taken[i]) continue;
-        jk_error(w->kernel, "N05", n->token, "hologram explain shows the names of the operands", "%s has no operand of this name",
-                 operation);
+        char text[400];
+        jk_error(w->kernel, "N05", n->token, hint(w, text), "%s has no operand of this name", operation);
         w->failed = true;
     }
 }
@@ -150,8 +188,6 @@ static void find_type(whole *w) {
 }
 
 /* ---- the instruction ---- */
-
-enum { FIRST_TEMPORARY = 200 }; /* no parameter has a register from here on */
 
 static void move(hg_builder *b, uint8_t d, uint8_t s) {
     hg_arg arg[] = {hg_arg_reg(d), hg_arg_reg(s)};
@@ -235,29 +271,9 @@ static hg_status lower_instruction(whole *w, hg_program **program) {
 /* ---- pool and concat: each lane an element of the output ---- */
 
 enum { LANE_REGISTER = 255 };
-/* Registers of counts, u64; the names of their parameters, and what they are without one: a number, or another count's register and a mark. */
-typedef struct size {
-    uint8_t reg;
-    const char *name;
-    int otherwise; /* NEEDED, or a number, or AS + the register of another */
-} size;
-enum { NEEDED = -1, AS = 1000 };
-
-enum { PLANES = FIRST_TEMPORARY, HEIGHT, WIDTH, KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, POOL_SIZES_END };
-static const size POOL_SIZES[] = {{PLANES, "planes", 1},
-                                  {HEIGHT, "height", 1},
-                                  {WIDTH, "width", NEEDED},
-                                  {KERNEL_H, "kernel_h", 1},
-                                  {KERNEL_W, "kernel_w", NEEDED},
-                                  {STRIDE_H, "stride_h", AS + KERNEL_H},
-                                  {STRIDE_W, "stride_w", AS + KERNEL_W}};
-enum { ROWS = FIRST_TEMPORARY, A_COLUMNS, B_COLUMNS, CONCAT_SIZES_END };
-static const size CONCAT_SIZES[] = {{ROWS, "rows", 1}, {A_COLUMNS, "a_columns", NEEDED}, {B_COLUMNS, "b_columns", NEEDED}};
-
 typedef struct lanes {
     whole *whole;
-    const size *sizes;
-    uint32_t size_count, input_count;
+    uint32_t input_count;
     jk_name *given[8], *input[2], *output;
     bool mean;
 } lanes;
@@ -289,8 +305,8 @@ static void store(hg_builder *b, const lanes *l, const jk_name *array, uint8_t i
 }
 
 static void add_sizes(hg_builder *b, const lanes *l) {
-    for (uint32_t i = 0; i < l->size_count; i++) {
-        const size *s = &l->sizes[i];
+    for (uint32_t i = 0; i < l->whole->size_count; i++) {
+        const size *s = &l->whole->sizes[i];
         if (l->given[i]) {
             widen(b, s->reg, l->given[i]);
         } else if (s->otherwise >= AS) {
@@ -416,14 +432,14 @@ static void take_lane_arrays(lanes *l) {
 
 static hg_status lower_lanes(whole *w, bool pool, hg_program **program) {
     lanes l = {.whole = w, .input_count = pool ? 1 : 2, .mean = jk_has_word(w->words, "avg average mean")};
-    l.sizes = pool ? POOL_SIZES : CONCAT_SIZES;
-    l.size_count = pool ? HG_COUNT_OF(POOL_SIZES) : HG_COUNT_OF(CONCAT_SIZES);
-    for (uint32_t i = 0; i < l.size_count; i++) {
-        l.given[i] = take(w, l.sizes[i].name, "");
+    w->sizes = pool ? POOL_SIZES : CONCAT_SIZES;
+    w->size_count = pool ? HG_COUNT_OF(POOL_SIZES) : HG_COUNT_OF(CONCAT_SIZES);
+    for (uint32_t i = 0; i < w->size_count; i++) {
+        l.given[i] = take(w, w->sizes[i].name, "");
         if (l.given[i])
             expect(w, l.given[i], l.given[i]->kind == JK_SCALAR && jk_is_integer(l.given[i]->type), "an integer");
-        else if (l.sizes[i].otherwise == NEEDED)
-            missing(w, "an integer parameter", l.sizes[i].name);
+        else if (w->sizes[i].otherwise == NEEDED)
+            missing(w, "an integer parameter", w->sizes[i].name);
     }
     take_lane_arrays(&l);
     nothing_is_left(w, pool ? "pool" : "concat");
