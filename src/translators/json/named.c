@@ -6,35 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-static void split(jk_words *w, const char *name, size_t length) {
-    uint32_t used = 0;
-    for (size_t i = 0; i <= length && w->count < JK_MOST_WORDS; i++) {
-        char c = i < length ? lower(name[i]) : '_';
-        if (c == '_' || is_digit(c)) {
-            if (used && used < JK_WORD_BYTES) w->count++;
-            used = 0;
-            if (w->count < JK_MOST_WORDS) memset(w->word[w->count], 0, JK_WORD_BYTES);
-        } else if (used < JK_WORD_BYTES) {
-            w->word[w->count][used] = c;
-            used += used + 1 < JK_WORD_BYTES ? 1 : JK_WORD_BYTES; /* longer than every word of the list */
-        }
-    }
-}
-
-bool jk_has_word(const jk_words *w, const char *list) {
-    for (uint32_t i = 0; i < w->count; i++) {
-        size_t length = strlen(w->word[i]);
-        for (const char *at = list; *at;) {
-            size_t n = strcspn(at, " ");
-            if (n == length && memcmp(at, w->word[i], n) == 0) return true;
-            at += n + (at[n] == ' ');
-        }
-    }
-    return false;
-}
-
 static const struct {
     const char *word;
     uint8_t op;
@@ -293,28 +264,12 @@ static void build(hg_builder *b, const void *what) {
     }
 }
 
-hg_status jk_make_named(jk_kernel *k, jk_build *add, const void *what, hg_program **program) {
-    hg_status status = HG_OK;
-    for (int round = 0; round < 2 && status == HG_OK; round++) {
-        hg_builder *b = hg_builder_create(k->name);
-        jk_declare_params(k, b);
-        jk_at(k, b, k->root);
-        add(b, what);
-        if (!b)
-            status = hg_fail_memory();
-        else if (round)
-            status = hg_builder_build(b, k->diagnostics, program);
-        hg_builder_destroy(b);
-    }
-    return status;
-}
-
 hg_status jk_lower_by_name(jk_kernel *k, hg_program **program) {
     jk_words w = {.count = 0};
     size_t length;
     const char *name = hg_json_decode(k->document, name_token(k), &k->arena, &length);
     if (!name) return hg_fail_memory();
-    split(&w, name, length);
+    jk_split_words(&w, name, length);
     if (jk_is_whole(&w)) return jk_lower_whole(k, &w, program);
     lane_program p = {.shape = shape_of(k)};
     p.form = choose(k, &w, &p.shape, &p.op);
@@ -326,7 +281,7 @@ hg_status jk_lower_by_name(jk_kernel *k, hg_program **program) {
 
 hg_status jk_write_operation(const char *operation, hg_type type, char name[JK_WORD_BYTES], hg_text *document) {
     jk_words w = {.count = 0};
-    split(&w, operation, strlen(operation));
+    jk_split_words(&w, operation, strlen(operation));
     bool two = binary_op(&w) != HG_OP_NONE, one = unary_op(&w) != HG_OP_NONE || jk_has_word(&w, "relu");
     if (w.count != 1 || strlen(operation) != strlen(w.word[0]) || (!one && !two)) {
         hg_status status = hg_fail(HG_ERROR_ISA, "ERROR: Unknown complex operation: %.200s", operation);

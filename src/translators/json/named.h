@@ -11,10 +11,12 @@ typedef struct jk_words {
     uint32_t count;
 } jk_words;
 
+/* A name is taken apart at `_` and digits. */
+void jk_split_words(jk_words *w, const char *name, size_t length);
 /* Whether one of the words is in the list, words with blanks between them. */
 bool jk_has_word(const jk_words *w, const char *list);
 
-/* The program of the parameters and of what `build` adds; build is called twice: directions of parameters are known when the body is. */
+/* program.c: the program of the parameters and of what `build` adds; build is called twice: directions of parameters are known when the body is. */
 typedef void jk_build(hg_builder *b, const void *what);
 hg_status jk_make_named(jk_kernel *k, jk_build *build, const void *what, hg_program **program) HG_NODISCARD;
 

@@ -1,6 +1,7 @@
 /* A program made of a kernel's instructions: its parameters, the instructions with labels, its lines.
  * Must not know: nodes. */
 #include "translators/json/lower_internal.h"
+#include "translators/json/named.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -206,5 +207,23 @@ hg_status jk_assemble(jk_code *c, hg_program **program) {
     else
         status = hg_builder_build(b, k->diagnostics, program);
     hg_builder_destroy(b);
+    return status;
+}
+
+/* ---- without a body ---- */
+
+hg_status jk_make_named(jk_kernel *k, jk_build *add, const void *what, hg_program **program) {
+    hg_status status = HG_OK;
+    for (int round = 0; round < 2 && status == HG_OK; round++) {
+        hg_builder *b = hg_builder_create(k->name);
+        jk_declare_params(k, b);
+        jk_at(k, b, k->root);
+        add(b, what);
+        if (!b)
+            status = hg_fail_memory();
+        else if (round)
+            status = hg_builder_build(b, k->diagnostics, program);
+        hg_builder_destroy(b);
+    }
     return status;
 }

@@ -1,5 +1,6 @@
 /* Programs that are started where the host does not notice: what they get, how they end, and hosts that wait for any child, ignore SIGCHLD,
- * handle it, have closed descriptors or none left. */
+ * handle it, have closed descriptors or none left.
+ * test: labels=slow */
 #include "base/process.h"
 #include "base/thread.h"
 #include "test.h"

@@ -1,5 +1,6 @@
 /* Circuits that run: random ones against an evaluator written here, in the three canonical forms; library-made calls; texts that are
- * long, deep or broken; memory that fails. The evaluator keeps what it generated, so it needs no parser. */
+ * long, deep or broken; memory that fails. The evaluator keeps what it generated, so it needs no parser.
+ * test: labels=slow */
 #include "support/runtime_support.h"
 #include <math.h>
 

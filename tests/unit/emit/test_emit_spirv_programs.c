@@ -1,5 +1,6 @@
 /* The SPIR-V emitter on whole programs: every device form of them is a valid module that goes through its text unchanged. Failing
- * allocations, devices that lack a type and damaged modules are errors and nothing else. */
+ * allocations, devices that lack a type and damaged modules are errors and nothing else.
+ * test: labels=slow */
 #include "isa/cfg.h"
 #include "support/spirv_kit.h"
 #include "kir/builder.h"

@@ -1,5 +1,6 @@
 /* The assembler and canonical text: every form of the grammar, every diagnostic with its place, identity of text -> program ->
- * text and of binary, limits, hostile input, failing allocations. */
+ * text and of binary, limits, hostile input, failing allocations.
+ * test: labels=slow */
 #include "isa/program.h"
 #include "support/failing_allocator.h"
 #include "support/sanitized.h"

@@ -3,7 +3,8 @@
  *
  *     test_names_random [--count N] [--seed N]
  *
- * The plain text is that of tests/differential; the numbers that names get are compared with nothing but what the program then does. */
+ * The plain text is that of tests/differential; the numbers that names get are compared with nothing but what the program then does.
+ * test: labels=slow */
 #include "differential/generate.h"
 #include "isa/verify_internal.h"
 #include "support/library.h"

@@ -1,5 +1,6 @@
 /* Proofs that a launch stays in bounds, against the reference interpreter running the same launch: what is proven must not fault. Known
- * kernels must be proven (or must not be). */
+ * kernels must be proven (or must not be).
+ * test: labels=slow */
 #include "isa/cfg.h"
 #include "kir/analysis/prove.h"
 #include "kir/parse.h"

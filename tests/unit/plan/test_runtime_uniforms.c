@@ -1,7 +1,8 @@
 /* Uniform values on their way from kernel to kernel, from whole-array steps to kernels and back, to counts and branches, wide and narrow ones,
  * over many blocks: each program runs on the independent reference and on the library, with values read as inputs and in memory. Then how
  * often the host copies the environment out.
- *     test_runtime_uniforms [NAME [BACKEND]]: cases with a part of a name, on another device. */
+ *     test_runtime_uniforms [NAME [BACKEND]]: cases with a part of a name, on another device.
+ * test: labels=slow */
 #include "plan/plan.h"
 #include "reference/case.h"
 #include "runtime/runtime.h"

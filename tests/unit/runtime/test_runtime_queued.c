@@ -1,6 +1,6 @@
 /* Launches that lie one behind the other on a queue: the state of their context, their time, host calls that use the runtime themselves, and
  * what an event says after a synchronize, loops that never end. On the CPU, or on the backend that the first argument names. */
-/* test: labels=threads */
+/* test: labels=threads,slow */
 #include "support/runtime_support.h"
 #include <sys/resource.h>
 #include <time.h>
