@@ -1,4 +1,5 @@
 /* Buffers, pools, class memory: handles, ranges and copies. Must not know: programs. */
+#include "base/copy.h"
 #include "runtime/runtime.h"
 #include <string.h>
 
@@ -218,9 +219,9 @@ hg_status hg_transfer_prepare(hg_context *context, const hg_transfer *t, hg_tran
 
 void hg_transfer_on_host(const hg_transfer_work *w) {
     if (w->command.kind == HG_CMD_COPY_IN)
-        memcpy(w->seen, w->command.host, (size_t)w->length);
+        hg_copy_bytes(w->seen, w->command.host, (size_t)w->length);
     else
-        memcpy(w->command.host, w->seen, (size_t)w->length);
+        hg_copy_bytes(w->command.host, w->seen, (size_t)w->length);
 }
 
 /* To its end, in its turn where the host does not see the memory. */
@@ -254,9 +255,9 @@ static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t off
     bool fits = data && offset <= size && length <= size - offset;
     uint8_t *at = fits ? (uint8_t *)m->host + offset : NULL;
     if (fits && kind == HG_CMD_COPY_IN)
-        memcpy(at, data, (size_t)length);
+        hg_copy_bytes(at, data, (size_t)length);
     else if (fits)
-        memcpy(data, at, (size_t)length);
+        hg_copy_bytes(data, at, (size_t)length);
     hg_reader_leave(reader);
     return fits;
 }
