@@ -39,10 +39,11 @@ endif()
 message(STATUS "libhologram_jit.so with LLVM ${llvm_version} of ${llvm_config}")
 enable_language(CXX) # LLVM's runtime
 
-file(GLOB jit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/jit/*.c)
+file(GLOB jit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/jit/*.c ${PROJECT_SOURCE_DIR}/src/jit/*.cpp)
 add_library(hologram_jit MODULE ${jit_sources})
 target_include_directories(hologram_jit PRIVATE include src)
 target_include_directories(hologram_jit SYSTEM PRIVATE ${llvm_include})
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/jit/emission.cpp PROPERTIES COMPILE_OPTIONS "-std=c++17;-fno-exceptions;-fno-rtti")
 target_compile_definitions(hologram_jit PRIVATE HG_LLVM_VERSION="${llvm_version}" HG_JIT_SEAM=0x${HG_JIT_SEAM})
 target_link_libraries(hologram_jit PRIVATE hg_flags hologram_internal ${llvm_archives} Threads::Threads)
 target_link_options(hologram_jit PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/jit.map -Wl,--exclude-libs,ALL -Wl,--gc-sections

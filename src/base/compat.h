@@ -70,6 +70,7 @@ static inline void hg_prefetch(const void *memory) { __builtin_prefetch(memory);
 
 /* A function that is not wanted in its callers. */
 #define HG_NOINLINE __attribute__((noinline))
+#define HG_FOR_AVX __attribute__((target("avx"))) /* a function that runs only where hg_cpu_supports("avx") */
 
 /* Before the declaration of a variable: end(&variable) is called wherever its block is left. It may have no other use. */
 #define HG_ENDED_BY(end) __attribute__((cleanup(end), unused))

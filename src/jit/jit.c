@@ -4,6 +4,7 @@
  * belong to the process, are left alone. Where LLVM gives up (it has no memory, or would end the process), the compile fails with the reason and the module
  * compiles no more.
  * Must not know: operations of the vector form. */
+#include "jit/emission.h"
 #include "jit/jit_internal.h"
 
 #include <llvm-c/Analysis.h>
@@ -40,11 +41,10 @@ void jit_give_up(const char *why) {
 
 static void on_fatal_error(const char *text) { jit_give_up(text); }
 
-/* Passes whose time grows with the square of the branches in a kernel. Machine code sinking works out the registers that each block on the way needs
- * for every value that it might move; what is only used behind a failed check is printed there anyhow. Loop-invariant code of checks that fail is
- * not moved in front of the turns, where it would live through all of them. These are options of this module's own LLVM. */
+/* Loop-invariant code of checks that fail is not moved in front of the turns, where it would live through all of them. An option of this module's own
+ * LLVM. */
 static void set_options(void) {
-    static const char *const options[] = {"hologram", "-disable-machine-sink", "-disable-hoisting-to-hotter-blocks=all"};
+    static const char *const options[] = {"hologram", "-disable-hoisting-to-hotter-blocks=all"};
     LLVMParseCommandLineOptions((int)HG_COUNT_OF(options), options, NULL);
 }
 
@@ -115,7 +115,8 @@ static machine *make_machine(const hg_jit_options *o, char reason[256]) {
 typedef struct compile_state {
     jit_printer printer;
     machine *machine;
-    LLVMMemoryBufferRef object;
+    jit_emission *emission;
+    bool begins; /* it has the lock of emissions that begin */
     char *reason;
     bool diagnosed;
 } compile_state;
@@ -192,9 +193,24 @@ static bool start_printer(compile_state *s, vec_kernel *kernel, const hg_jit_opt
     return p->tables && p->functions && p->function_types && p->frame_bytes;
 }
 
+/* Values that only a failed check needs are calculated behind it, and leave registers to the loops; LLVM's time for that goes with the square of the
+ * number of loads, so large kernels do without. */
+enum { MOST_WORK_TO_SINK = 1500 };
+
+static pthread_mutex_t emission_begins = PTHREAD_MUTEX_INITIALIZER;
+
+static void emit(compile_state *s) {
+    const jit_printer *p = &s->printer;
+    pthread_mutex_lock(&emission_begins);
+    s->begins = true;
+    s->emission = jit_emission_begin(s->machine->llvm, p->module, vec_work(p->k, p->bytes) <= MOST_WORK_TO_SINK);
+    s->begins = false;
+    pthread_mutex_unlock(&emission_begins);
+    if (s->emission) jit_emission_run(s->emission);
+}
+
 static hg_status print_and_emit(compile_state *s) {
     jit_printer *p = &s->printer;
-    char *message = NULL;
     jit_kernel(p);
     if (p->failed) return HG_ERROR_OUT_OF_MEMORY;
     if (p->unsupported) {
@@ -203,25 +219,21 @@ static hg_status print_and_emit(compile_state *s) {
     }
     drop_unused(p->module);
 #ifndef NDEBUG
+    char *message = NULL;
     if (LLVMVerifyModule(p->module, LLVMReturnStatusAction, &message)) {
         snprintf(s->reason, 256, "LLVM IR of '%s': %s", p->k->module->name, message);
         LLVMDisposeMessage(message);
         return HG_ERROR_INTERNAL;
     }
     LLVMDisposeMessage(message);
-    message = NULL;
 #endif
-    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine->llvm, p->module, LLVMObjectFile, &message, &s->object) || s->diagnosed) {
-        if (message) snprintf(s->reason, 256, "LLVM: %s", message);
-        LLVMDisposeMessage(message);
-        return HG_ERROR_INTERNAL;
-    }
-    return HG_OK;
+    emit(s);
+    return s->emission && !s->diagnosed ? HG_OK : HG_ERROR_INTERNAL;
 }
 
 static void stop(compile_state *s) {
     jit_printer *p = &s->printer;
-    if (s->object) LLVMDisposeMemoryBuffer(s->object);
+    if (s->emission) jit_emission_end(s->emission);
     if (p->b) LLVMDisposeBuilder(p->b);
     if (p->module) LLVMDisposeModule(p->module);
     if (p->context) LLVMContextDispose(p->context);
@@ -253,10 +265,12 @@ static hg_status run(compile_state *s, vec_kernel *kernel, const hg_jit_options 
     if (!start_printer(s, kernel, options)) return HG_ERROR_OUT_OF_MEMORY;
     HG_TRY(print_and_emit(s));
     HG_TRY(measure_frame(s, object));
-    object->size = LLVMGetBufferSize(s->object);
-    object->bytes = hg_alloc((size_t)object->size);
+    size_t bytes;
+    const char *code = jit_emission_code(s->emission, &bytes);
+    object->size = bytes;
+    object->bytes = hg_alloc(bytes);
     if (!object->bytes) return HG_ERROR_OUT_OF_MEMORY;
-    memcpy(object->bytes, LLVMGetBufferStart(s->object), (size_t)object->size);
+    memcpy(object->bytes, code, bytes);
     return HG_OK;
 }
 
@@ -327,6 +341,7 @@ static void compile_within(compile_job *job) {
         return;
     }
     if (setjmp(job->way.here) != 0) { /* what LLVM holds is left alone: nobody knows in what state it is */
+        if (job->state.begins) pthread_mutex_unlock(&emission_begins);
         job->status = HG_ERROR_INTERNAL;
         return;
     }
