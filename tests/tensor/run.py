@@ -222,7 +222,7 @@ def main():
             checks.skip(f"{way}: oneDNN is not installed (Debian package libdnnl2)")
         else:
             some = cases if way != RACES else [case for case in cases if is_looked_at(case)]
-            some = some[::1 if way != RACES or options.all or found[0].where == "argument" else 3]
+            some = some[::1 if way not in (RACES, "native code") or options.all or found[0].where == "argument" else 3]
             print(f"{way}: {len(some)} of {len(cases)} problems")
             run_way(way, some, options.backend)
     with_torch(cases)
