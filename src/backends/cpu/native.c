@@ -17,8 +17,9 @@ typedef struct native_plan {
     struct native_plan *next; /* those that were used last come first */
     native_problem problem;
     uint32_t refs, slices;
+    uint32_t rows; /* threads that are worth it: slice i is of row i mod rows, whose slices are done one after another */
     native_cut wanted;
-    uint64_t scratch_bytes; /* of a slice */
+    uint64_t scratch_bytes; /* of a row */
     native_chain chains[];
 } native_plan;
 
@@ -93,6 +94,7 @@ static native_plan *make_plan(const cpu_native *native, const onednn_library *l,
     if (plan) {
         plan->problem = *p;
         plan->slices = slices;
+        plan->rows = slices < native->threads ? slices : native->threads;
         plan->wanted = wanted;
         plan_making making = {.library = l, .plan = plan};
         if (hg_call_deep(make_here, &making, "compiling") == HG_OK && making.good) return plan;
@@ -159,7 +161,7 @@ bool cpu_native_supports(cpu_native *native, const plan_call *call, uint64_t *sc
     if (!native || !native_problem_make(call, &p) || !is_wanted(native, &p, &l)) return false;
     onednn_lock();
     const native_plan *plan = find_plan(native, l, &p, true);
-    if (plan) *scratch = plan->scratch_bytes * plan->slices;
+    if (plan) *scratch = plan->scratch_bytes * plan->rows;
     onednn_unlock();
     return plan != NULL;
 }
@@ -204,7 +206,7 @@ static int make_slice(const onednn_library *l, const native_plan *plan, uint32_t
     for (int i = 0; i < NATIVE_MEMORIES && !status; i++) {
         if (!chain->used[i]) continue;
         uint8_t *at = i < NATIVE_TENSORS ? arrays[plan->problem.array[i]] + chain->offset[i]
-                                         : scratch + number * plan->scratch_bytes + chain->place[i];
+                                         : scratch + number % plan->rows * plan->scratch_bytes + chain->place[i];
         status = l->memory_create(&s->memories[i], &chain->layout[i], l->engine, at);
     }
     return status;
@@ -268,26 +270,27 @@ static int run_chain(const onednn_library *l, const slice *s) {
     return status;
 }
 
-static void run_slices(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+static void run_rows(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
     native_work *w = user;
     const onednn_library *l = w->library;
     (void)worker;
     HG_CALLS_OTHERS;
     int threads = begin_alone(l);
-    for (uint64_t i = begin; i < end && !hg_limit_look(w->limit); i++) {
-        int status = run_chain(l, &w->slices[i]);
-        if (status) hg_atomic_store(&w->status, status, HG_RELAXED);
-    }
+    for (uint64_t row = begin; row < end; row++)
+        for (uint64_t i = row; i < w->plan->slices && !hg_limit_look(w->limit); i += w->plan->rows) {
+            int status = run_chain(l, &w->slices[i]);
+            if (status) hg_atomic_store(&w->status, status, HG_RELAXED);
+        }
     end_alone(l, threads);
 }
 
 hg_status cpu_native_execute(native_work *w, hg_limit *limit) {
     w->limit = limit;
     hg_atomic_store(&w->status, 0, HG_RELAXED);
-    if (w->plan->slices == 1)
-        run_slices(w, 0, 1, 0);
+    if (w->plan->rows == 1)
+        run_rows(w, 0, 1, 0);
     else
-        hg_thread_pool_run(hg_thread_pool_global(), w->plan->slices, 1, run_slices, w);
+        hg_thread_pool_run(hg_thread_pool_global(), w->plan->rows, 1, run_rows, w);
     int status = hg_atomic_load(&w->status, HG_RELAXED);
     return HG_LIKELY(!status) ? HG_OK : failed(w->library, "the primitive", status);
 }
