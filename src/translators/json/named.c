@@ -35,11 +35,6 @@ typedef struct shape { /* of a kernel by its parameters */
     jk_name *count, *scalar; /* the first integer; the first other scalar */
 } shape;
 
-static void op_dab(hg_builder *b, hg_op op, hg_type type, uint8_t d, uint8_t x, uint8_t y) {
-    hg_arg arg[] = {hg_arg_reg(d), hg_arg_reg(x), hg_arg_reg(y)};
-    hg_builder_add(b, hg_op_get(op)->opcode, type, HG_TYPE_COUNT, arg, hg_op_get(op)->operand_count);
-}
-
 /* Leaves where the lane has no element; r0 = its byte offset. */
 static hg_label begin_lane(hg_builder *b, const shape *s, hg_type type) {
     hg_label end = hg_builder_label_named(b, "bounds_exit");
@@ -58,7 +53,7 @@ static hg_label begin_lane(hg_builder *b, const shape *s, hg_type type) {
     }
     hg_arg amount[] = {hg_arg_reg(SHIFT), hg_imm_u64(size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, HG_TYPE_U32, HG_TYPE_COUNT, amount, 2);
-    op_dab(b, HG_OP_SHL, HG_TYPE_U64, OFFSET, LANE, SHIFT);
+    jk_add_op(b, HG_OP_SHL, HG_TYPE_U64, OFFSET, LANE, SHIFT);
     return end;
 }
 
@@ -86,7 +81,7 @@ static void element_wise(hg_builder *b, const shape *s, hg_op op, bool two) {
     hg_label end = begin_lane(b, s, type);
     load(b, type, FIRST, s->array[0], OFFSET);
     if (two && !scalar) load(b, type, SECOND, s->array[1], OFFSET);
-    op_dab(b, op, type, RESULT, FIRST, scalar ? s->scalar->reg : SECOND);
+    jk_add_op(b, op, type, RESULT, FIRST, scalar ? s->scalar->reg : SECOND);
     store(b, type, s->array[s->arrays - 1], RESULT);
     end_lane(b, end);
 }
@@ -107,7 +102,7 @@ static void rectify(hg_builder *b, const shape *s) {
     uint8_t zero[8] = {0};
     hg_arg arg[] = {hg_arg_reg(SECOND), hg_imm_bits(zero)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, type, HG_TYPE_COUNT, arg, 2);
-    op_dab(b, HG_OP_MAX, type, RESULT, FIRST, SECOND);
+    jk_add_op(b, HG_OP_MAX, type, RESULT, FIRST, SECOND);
     store(b, type, s->array[1], RESULT);
     end_lane(b, end);
 }
@@ -124,9 +119,9 @@ static void gather(hg_builder *b, const shape *s) {
     }
     hg_arg amount[] = {hg_arg_reg(SHIFT), hg_imm_u64(size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, HG_TYPE_U32, HG_TYPE_COUNT, amount, 2);
-    op_dab(b, HG_OP_SHL, HG_TYPE_U64, SECOND, index == HG_TYPE_U64 ? FIRST : SECOND, SHIFT);
+    jk_add_op(b, HG_OP_SHL, HG_TYPE_U64, SECOND, index == HG_TYPE_U64 ? FIRST : SECOND, SHIFT);
     load(b, type, RESULT, s->array[0], SECOND);
-    op_dab(b, HG_OP_SHL, HG_TYPE_U64, OFFSET, LANE, SHIFT);
+    jk_add_op(b, HG_OP_SHL, HG_TYPE_U64, OFFSET, LANE, SHIFT);
     store(b, type, s->array[2], RESULT);
     end_lane(b, end);
 }

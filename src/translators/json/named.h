@@ -20,6 +20,9 @@ bool jk_has_word(const jk_words *w, const char *list);
 typedef void jk_build(hg_builder *b, const void *what);
 hg_status jk_make_named(jk_kernel *k, jk_build *build, const void *what, hg_program **program) HG_NODISCARD;
 
+/* d = x op y, or op x */
+void jk_add_op(hg_builder *b, hg_op op, hg_type type, uint8_t d, uint8_t x, uint8_t y);
+
 /* ---- whole.c ---- */
 bool jk_is_whole(const jk_words *w);
 hg_status jk_lower_whole(jk_kernel *k, const jk_words *w, hg_program **program) HG_NODISCARD;

@@ -212,6 +212,11 @@ hg_status jk_assemble(jk_code *c, hg_program **program) {
 
 /* ---- without a body ---- */
 
+void jk_add_op(hg_builder *b, hg_op op, hg_type type, uint8_t d, uint8_t x, uint8_t y) {
+    hg_arg arg[] = {hg_arg_reg(d), hg_arg_reg(x), hg_arg_reg(y)};
+    hg_builder_add(b, hg_op_get(op)->opcode, type, HG_TYPE_COUNT, arg, hg_op_get(op)->operand_count);
+}
+
 hg_status jk_make_named(jk_kernel *k, jk_build *add, const void *what, hg_program **program) {
     hg_status status = HG_OK;
     for (int round = 0; round < 2 && status == HG_OK; round++) {

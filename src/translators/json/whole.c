@@ -189,10 +189,7 @@ static void find_type(whole *w) {
 
 /* ---- the instruction ---- */
 
-static void move(hg_builder *b, uint8_t d, uint8_t s) {
-    hg_arg arg[] = {hg_arg_reg(d), hg_arg_reg(s)};
-    hg_builder_add(b, hg_op_get(HG_OP_MOV)->opcode, HG_TYPE_U64, HG_TYPE_COUNT, arg, 2);
-}
+static void move(hg_builder *b, uint8_t d, uint8_t s) { jk_add_op(b, HG_OP_MOV, HG_TYPE_U64, d, s, s); }
 
 /* d = an integer parameter, as u64 */
 static void widen(hg_builder *b, uint8_t d, const jk_name *n) {
@@ -278,10 +275,7 @@ typedef struct lanes {
     bool mean;
 } lanes;
 
-static void op3(hg_builder *b, hg_op op, uint8_t d, uint8_t x, uint8_t y) {
-    hg_arg arg[] = {hg_arg_reg(d), hg_arg_reg(x), hg_arg_reg(y)};
-    hg_builder_add(b, hg_op_get(op)->opcode, HG_TYPE_U64, HG_TYPE_COUNT, arg, 3);
-}
+static void op3(hg_builder *b, hg_op op, uint8_t d, uint8_t x, uint8_t y) { jk_add_op(b, op, HG_TYPE_U64, d, x, y); }
 static void number(hg_builder *b, uint8_t d, uint64_t value) {
     hg_arg arg[] = {hg_arg_reg(d), hg_imm_u64(value)};
     hg_builder_add(b, hg_op_get(HG_OP_MOV_IMM)->opcode, HG_TYPE_U64, HG_TYPE_COUNT, arg, 2);
@@ -393,8 +387,7 @@ static void add_pool(hg_builder *b, const void *what) {
     move(b, INDEX, BASE);
     hg_builder_place(b, next);
     load(b, l, VALUE, l->input[0], INDEX);
-    hg_arg arg[] = {hg_arg_reg(RESULT), hg_arg_reg(RESULT), hg_arg_reg(VALUE)};
-    hg_builder_add(b, hg_op_get(l->mean ? HG_OP_ADD : HG_OP_MAX)->opcode, type, HG_TYPE_COUNT, arg, 3);
+    jk_add_op(b, l->mean ? HG_OP_ADD : HG_OP_MAX, type, RESULT, RESULT, VALUE);
     op3(b, HG_OP_ADD, INDEX, INDEX, ONE);
     jump(b, "ltu", INDEX, LAST, next);
     op3(b, HG_OP_ADD, BASE, BASE, WIDTH);
@@ -403,7 +396,7 @@ static void add_pool(hg_builder *b, const void *what) {
     if (l->mean) {
         hg_arg convert[] = {hg_arg_reg(VALUE), hg_arg_reg(ELEMENTS)};
         hg_builder_add(b, hg_op_get(HG_OP_CVT)->opcode, type, HG_TYPE_U64, convert, 2);
-        hg_builder_add(b, hg_op_get(HG_OP_DIV)->opcode, type, HG_TYPE_COUNT, arg, 3);
+        jk_add_op(b, HG_OP_DIV, type, RESULT, RESULT, VALUE);
     }
     store(b, l, l->output, LANE_REGISTER, RESULT);
     end_lanes(b, end);
