@@ -2,8 +2,6 @@
 # The tests that use threads (label threads) under ThreadSanitizer.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 cmake ninja
-targets=$(grep -l '^/\* test:.*threads' tests/unit/*/*.c | sed 's,.*/,,; s,\.c$,,')
-# shellcheck disable=SC2086
-build tsan $targets
+build_tests tsan "-L threads"
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 exec /usr/bin/python3 tools/run-tests build/tsan -L threads
