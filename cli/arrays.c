@@ -193,10 +193,11 @@ static bool take_member_scalar(cli *c, const char *path, cli_value *v, hg_array 
 }
 
 /* What another option names is that option's; an out array begins as zeros, whatever the file has of its name. */
-static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const char *path, const char *name) {
+static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const char *path, const char *name, bool may_have_more) {
     cli_value *v = cli_values_find(values, name);
     hg_array member;
     hg_array_bounds bounds = {UINT64_MAX, c->memory};
+    if (!v && may_have_more) return true;
     if (!v) {
         char begin[600];
         snprintf(begin, sizeof begin, "%.300s has an array '%.200s', which is no", path, name);
@@ -214,7 +215,7 @@ static bool take_member(cli *c, cli_values *values, const hg_bytes *file, const 
     return take_file(v);
 }
 
-static bool read_members(cli *c, cli_values *values, const char *path) {
+static bool read_members(cli *c, cli_values *values, const char *path, bool may_have_more) {
     hg_bytes file = {0};
     hg_text names = {0};
     const char *what = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -229,13 +230,15 @@ static bool read_members(cli *c, cli_values *values, const char *path) {
     for (char *name = names.data; good && name && *name;) {
         char *end = strchr(name, '\n');
         *end = '\0';
-        good = take_member(c, values, &file, what, name);
+        good = take_member(c, values, &file, what, name, may_have_more);
         name = end + 1;
     }
     hg_text_free(&names);
     hg_bytes_free(&file);
     return good;
 }
+
+bool cli_values_weights(cli *c, cli_values *values, const char *path) { return read_members(c, values, path, true); }
 
 /* ---- options one by one ---- */
 
@@ -515,7 +518,7 @@ static bool set_archive(cli *c, cli_values *values, const char *path) {
 }
 
 static bool apply_whole(cli *c, cli_values *values, const cli_pair *pair) {
-    return strcmp(pair->option, "--in") == 0 ? read_members(c, values, pair->value) : set_archive(c, values, pair->value);
+    return strcmp(pair->option, "--in") == 0 ? read_members(c, values, pair->value, false) : set_archive(c, values, pair->value);
 }
 
 /* An archive has something to hold. */
@@ -556,10 +559,11 @@ bool cli_values_options(cli *c, cli_values *values) {
 /* What only now can be said of arrays that have data: extents whose scalars others tell. */
 static bool check_again(cli *c, cli_values *values) { return !c->program->extent_op_count || cli_values_shapes(c, values); }
 
-bool cli_values_read(cli *c, cli_values *values) {
-    return cli_values_options(c, values) && cli_values_shapes(c, values) && cli_values_scalars(c, values) && check_again(c, values) &&
-           shape_outputs(c, values);
+bool cli_values_resolve(cli *c, cli_values *values) {
+    return cli_values_shapes(c, values) && cli_values_scalars(c, values) && check_again(c, values) && shape_outputs(c, values);
 }
+
+bool cli_values_read(cli *c, cli_values *values) { return cli_values_options(c, values) && cli_values_resolve(c, values); }
 
 /* ---- printing ---- */
 

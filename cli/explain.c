@@ -221,7 +221,9 @@ int command_explain(int argc, char **argv) {
     }
     const char *word = c.arguments.data[0];
     bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
-    if (is_file) {
+    if (is_file && cli_is_graph(word)) {
+        cli_explain_graph(&c, word);
+    } else if (is_file) {
         if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c);
     } else if (!explain_code(&c, word) && !explain_instruction(&c, word) && !explain_specified(&c, word)) {
         unknown(&c, word);

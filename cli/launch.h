@@ -36,6 +36,9 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) HG_NO
 /* Prints and writes what a run left in its outputs (collect.c). */
 hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) HG_NODISCARD;
 
+/* graph.c: runs an array graph. weights, passes: of the options, NULL: none given. */
+void cli_run_graph(cli *c, const cli_launch *o, const char *path, const char *weights, const char *passes);
+
 /* run_circuit.c: runs c->circuit. */
 void cli_run_circuit(cli *c, const cli_launch *o);
 

@@ -2,6 +2,7 @@
 #ifndef HOLOGRAM_BUILDER_H
 #define HOLOGRAM_BUILDER_H
 
+#include <hologram/dim.h>
 #include <hologram/program.h>
 
 #ifdef __cplusplus
@@ -18,13 +19,6 @@ typedef struct hg_builder hg_builder;
 typedef struct hg_label {
     uint32_t id;
 } hg_label;
-
-/** An extent of an array, of the grid or of the number of lanes: a number, a scalar parameter of type u32 or u64 by name, or an expression over
- * both as text writes it ("ceil(n / 16)", "h + 2"). */
-typedef struct hg_dim {
-    uint64_t value;
-    const char *param; /**< NULL: value */
-} hg_dim;
 
 /** One operand of an instruction, made by the functions hg_addr_…, hg_count…, hg_imm_… and hg_arg_… below. */
 typedef struct hg_arg {
@@ -54,7 +48,6 @@ enum {
     HG_ARG_TUPLE
 };
 enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
-enum { HG_NO_DIMS = 255 };
 
 /** In place of a type: that of the first source register; of whole-array instructions that of the elements of their arrays, where these are
  * parameters that have been declared before, else f32; f32 for pool.load and nbr.load. */
@@ -128,17 +121,6 @@ HG_API hg_builder *hg_builder_endloop(hg_builder *builder);
  *              the list of instructions allows and explains of each; it is something else than hg_count(0), the number 0
  */
 HG_API hg_builder *hg_builder_add(hg_builder *builder, uint16_t opcode, hg_type type, hg_type type2, const hg_arg *args, uint32_t count);
-
-static inline hg_dim hg_dim_of(uint64_t value) {
-    hg_dim d = {value, 0};
-    return d;
-}
-static inline hg_dim hg_dim_param(const char *name) {
-    hg_dim d = {0, name};
-    return d;
-}
-/** "ceil(n / 1024)", "h + 2": numbers, names of scalar parameters, + - * /, ceil(a / b), min(a, b), max(a, b) and parentheses. */
-static inline hg_dim hg_dim_expression(const char *text) { return hg_dim_param(text); }
 
 static inline hg_arg hg_arg_make(int kind, uint8_t reg, uint64_t value) {
     hg_arg a = {(uint8_t)kind, reg, 0, 0, 0, 0, 0, value, 0, 0.0, 0};

@@ -11,9 +11,11 @@
 #include <hologram/class_memory.h>
 #include <hologram/config.h>
 #include <hologram/diagnostics.h>
+#include <hologram/dim.h>
 #include <hologram/dispatch.h>
 #include <hologram/emit.h>
 #include <hologram/executor.h>
+#include <hologram/graph.h>
 #include <hologram/json_kernel.h>
 #include <hologram/launch.h>
 #include <hologram/operators.h>

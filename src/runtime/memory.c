@@ -31,7 +31,10 @@ hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) {
 }
 
 static void free_now(hg_backend *b, hg_memory *m) {
-    hg_piece_free(&b->memory, &m->place);
+    if (m->whole)
+        hg_handles_release(&b->buffers, m->whole);
+    else
+        hg_piece_free(&b->memory, &m->place);
     hg_free(m);
 }
 
@@ -464,4 +467,30 @@ hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t d
 hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
     HG_ENTRY;
     return hg_buffer_import_device(b, HG_MEMORY_HOST, 0, memory, size, buffer);
+}
+
+hg_status hg_buffer_view(hg_backend *b, hg_buffer whole, uint64_t offset, uint64_t size, hg_buffer *view) {
+    uint64_t handle;
+    HG_TRY(hg_handle_take(b, false, whole.handle, &handle));
+    const hg_memory *of = hg_handle_is_class(handle) ? NULL : hg_handles_retain(&b->buffers, handle);
+    if (!of) return hg_invalid_handle(false, whole.handle);
+    hg_memory *m = hg_calloc(1, sizeof *m);
+    hg_status status = m ? HG_OK : hg_fail_memory();
+    if (status == HG_OK && (offset > of->place.range.size || size > of->place.range.size - offset))
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%llu bytes from byte %llu on of a buffer of %llu", (unsigned long long)size,
+                         (unsigned long long)offset, (unsigned long long)of->place.range.size);
+    if (status == HG_OK) {
+        m->place = (hg_piece){.range = {of->place.range.arena, of->place.range.offset + offset, size},
+                              .arena_bytes = of->place.arena_bytes};
+        m->whole = handle;
+        m->host = hg_host_address(b, &m->place.range);
+        status = hg_handles_add(&b->buffers, m, &view->handle);
+    }
+    if (status == HG_OK) {
+        view->handle = hg_handle_public(b, view->handle);
+        return HG_OK;
+    }
+    hg_free(m);
+    hg_handles_release(&b->buffers, handle);
+    return status;
 }

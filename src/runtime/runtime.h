@@ -26,6 +26,7 @@
 typedef struct hg_memory {
     hg_piece place;
     void *host;             /* where the host sees it; NULL where it does not */
+    uint64_t whole;         /* of a view: the buffer whose memory it is part of, and which it keeps; 0: no view */
     struct hg_memory *next; /* freed, waiting for launches that may have found it */
 } hg_memory;
 
@@ -328,6 +329,9 @@ hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
 hg_touch hg_touch_of(const hg_backend *b, const hg_range *range, bool written);
 hg_status hg_memory_create(hg_backend *b, uint64_t size, hg_memory **memory) HG_NODISCARD;
 void hg_memory_destroy(void *backend, void *memory);
+/* A buffer that is part of another one's memory, which stays as long as the view does. offset: a multiple of HG_PIECE_ALIGN, or where devices need no more
+ * than that of an element. Freed as every buffer. HG_ERROR_INVALID_BUFFER, HG_ERROR_INVALID_ARGUMENT: it does not lie in the buffer. */
+hg_status hg_buffer_view(hg_backend *b, hg_buffer whole, uint64_t offset, uint64_t size, hg_buffer *view) HG_NODISCARD;
 hg_status hg_context_class_memory(hg_context *context, hg_range *range) HG_NODISCARD;
 /* Between these two no buffer or pool that hg_buffer_range or hg_pool_range finds is freed. */
 void hg_guard_begin(hg_backend *b);

@@ -1,0 +1,254 @@
+/* Building array graphs: symbols, values, calls. Must not know: text, devices. */
+#include "graph/graph.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static uint64_t hash_name(const char *name, size_t length) {
+    uint64_t h = UINT64_C(0xCBF29CE484222325);
+    for (size_t i = 0; i < length; i++) h = (h ^ (uint8_t)name[i]) * UINT64_C(0x100000001B3);
+    return h ^ h >> 32;
+}
+
+static bool is_name(const char *own, const char *name, size_t length) {
+    return own && strlen(own) == length && memcmp(own, name, length) == 0;
+}
+
+uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length) {
+    if (!g->names.count) return GRAPH_NOT_SET;
+    for (uint64_t at = hash_name(name, length) & (g->names.count - 1); g->names.data[at]; at = (at + 1) & (g->names.count - 1))
+        if (is_name(g->values.data[g->names.data[at] - 1].name, name, length)) return g->names.data[at] - 1;
+    return GRAPH_NOT_SET;
+}
+
+static void enter(hg_graph *g, uint32_t value) {
+    const char *name = g->values.data[value].name;
+    uint64_t at = hash_name(name, strlen(name)) & (g->names.count - 1);
+    while (g->names.data[at]) at = (at + 1) & (g->names.count - 1);
+    g->names.data[at] = value + 1;
+}
+
+static bool grow_names(hg_graph *g) {
+    uint64_t count = g->names.count ? 2 * g->names.count : 64;
+    uint32_t *slots = hg_calloc((size_t)count, sizeof *slots);
+    if (!slots) return false;
+    hg_free(g->names.data);
+    g->names.data = slots;
+    g->names.count = g->names.capacity = count;
+    for (uint64_t i = 0; i < g->values.count; i++)
+        if (g->values.data[i].name) enter(g, (uint32_t)i);
+    return true;
+}
+
+static hg_status check_name(const hg_graph *g, const char *name, size_t length) {
+    int shown = length > 80 ? 80 : (int)length;
+    if (length > HG_MAX_IDENT_BYTES || !hg_is_parameter_name(name, length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no name: letters, digits and _, at most %d bytes, and no register or type",
+                       shown, name, HG_MAX_IDENT_BYTES);
+    if (graph_find_value(g, name, length) != GRAPH_NOT_SET || graph_find_symbol(g, name, length) != GRAPH_NOT_SET)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is declared already: a value never changes, so each has a name of its own", shown,
+                       name);
+    return HG_OK;
+}
+
+/* ---- symbols and values ---- */
+
+hg_status graph_add_symbol(hg_graph *g, const char *name, size_t length) {
+    HG_TRY(check_name(g, name, length));
+    if (g->symbols.count >= HG_MAX_GRAPH_EXTENTS)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d extents of a graph", HG_MAX_GRAPH_EXTENTS);
+    const char *kept = hg_arena_text(&g->arena, name, length);
+    const char **to = kept ? hg_vec_push(&g->symbols) : NULL;
+    if (!to) return hg_fail_memory();
+    *to = kept;
+    return HG_OK;
+}
+
+hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *name, size_t length, uint32_t *number) {
+    const char *kept = NULL;
+    if (name) HG_TRY(check_name(g, name, length));
+    if (g->values.count >= HG_MAX_GRAPH_VALUES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d values of a graph", HG_MAX_GRAPH_VALUES);
+    if (2 * (g->values.count + 1) > g->names.count && !grow_names(g)) return hg_fail_memory();
+    if (name && !(kept = hg_arena_text(&g->arena, name, length))) return hg_fail_memory();
+    graph_extent elements = graph_number(g, 1);
+    for (uint8_t d = 0; d < value->rank; d++) elements = graph_combine(g, HG_EXTENT_OP_MUL, elements, value->extents[d]);
+    if (elements == GRAPH_NOT_SET) return hg_error_record()->status;
+    graph_value *to = hg_vec_push(&g->values);
+    if (!to) return hg_fail_memory();
+    *to = *value;
+    to->name = kept;
+    to->elements = elements;
+    to->takes = GRAPH_NOT_SET;
+    *number = (uint32_t)(g->values.count - 1);
+    if (kept) enter(g, *number);
+    return HG_OK;
+}
+
+uint32_t graph_base(const hg_graph *g, uint32_t value) {
+    while (g->values.data[value].source == GRAPH_VIEW) value = g->values.data[value].of;
+    return value;
+}
+
+/* ---- calls ---- */
+
+bool graph_is_array(const hg_operand_info *info) {
+    return info->kind == HG_K_ARRAY || info->kind == HG_K_ADDRESS || (info->kind == HG_K_REG && (info->access & HG_WRITE));
+}
+
+hg_op graph_op_named(const char *text, size_t length) {
+    hg_op found = HG_OP_NONE;
+    for (hg_op op = 0; op < HG_OP_COUNT; op++) {
+        const hg_op_info *row = hg_op_get(op);
+        if (!plan_collective_of(op) || strlen(row->text) != length || memcmp(row->text, text, length) != 0) continue;
+        if (found == HG_OP_NONE || row->operands[0].kind != HG_K_REG) found = op;
+    }
+    return found;
+}
+
+const graph_operand *graph_operand_of(const hg_graph *g, const graph_call *call, uint32_t operand) {
+    for (uint32_t i = 0; i < call->operand_count; i++)
+        if (g->operands.data[call->first_operand + i].operand == operand) return &g->operands.data[call->first_operand + i];
+    return NULL;
+}
+
+uint32_t graph_result_of(const hg_graph *g, const graph_call *call, uint32_t operand) {
+    for (uint32_t i = 0; i < call->result_count; i++)
+        if (g->results.data[call->first_result + i].operand == operand) return g->results.data[call->first_result + i].value;
+    return GRAPH_NOT_SET;
+}
+
+bool graph_result_is(const hg_graph *g, const graph_call *call, uint32_t value) {
+    for (uint32_t i = 0; i < call->result_count; i++)
+        if (g->results.data[call->first_result + i].value == value) return true;
+    return false;
+}
+
+const char *graph_call_text(const hg_graph *g, const graph_call *call, char buffer[160]) {
+    const char *what = call->program ? hg_program_name(call->program) : hg_op_get((hg_op)call->op)->text;
+    uint32_t result = call->result_count ? g->results.data[call->first_result].value : GRAPH_NOT_SET;
+    const char *name = result == GRAPH_NOT_SET ? NULL : g->values.data[result].name;
+    int length = snprintf(buffer, 160, "%.60s", what && *what ? what : "program");
+    if (name) length += snprintf(buffer + length, (size_t)(160 - length), " that makes %.60s", name);
+    if (call->line) snprintf(buffer + length, (size_t)(160 - length), ", line %u", (unsigned)call->line);
+    return buffer;
+}
+
+void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results) {
+    for (uint64_t i = values; i < g->values.count; i++) g->values.data[i].name = NULL;
+    bool had = g->values.count > values;
+    g->values.count = values;
+    g->operands.count = operands;
+    g->results.count = results;
+    if (!had || !g->names.count) return;
+    memset(g->names.data, 0, (size_t)g->names.count * sizeof *g->names.data);
+    for (uint64_t i = 0; i < values; i++)
+        if (g->values.data[i].name) enter(g, (uint32_t)i);
+}
+
+/* ---- programs and outputs ---- */
+
+uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length) {
+    for (uint64_t i = 0; i < g->programs.count; i++)
+        if (is_name(g->programs.data[i].name, name, length)) return (uint32_t)i;
+    return GRAPH_NOT_SET;
+}
+
+hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length, const char *file) {
+    const char *kept = hg_arena_text(&g->arena, name, length);
+    const char *kept_file = file ? hg_arena_text(&g->arena, file, strlen(file)) : NULL;
+    graph_program *to = kept && (kept_file || !file) ? hg_vec_push(&g->programs) : NULL;
+    if (!to) {
+        hg_program_release(program);
+        return hg_fail_memory();
+    }
+    *to = (graph_program){program, kept, kept_file};
+    return HG_OK;
+}
+
+hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t length) {
+    for (uint64_t i = 0; i < g->outputs.count; i++)
+        if (is_name(g->outputs.data[i].name, name, length))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is an output '%s' already", g->outputs.data[i].name);
+    for (uint64_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        if ((v->source == GRAPH_INPUT || v->source == GRAPH_CONSTANT) && is_name(v->name, name, length) && i != value)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is the name of an input or constant", v->name);
+    }
+    const char *kept = hg_arena_text(&g->arena, name, length);
+    graph_output *to = kept ? hg_vec_push(&g->outputs) : NULL;
+    if (!to) return hg_fail_memory();
+    *to = (graph_output){kept, value};
+    return HG_OK;
+}
+
+/* ---- graphs ---- */
+
+hg_graph *hg_graph_create(const char *name) {
+    HG_ENTRY;
+    hg_graph *g = hg_calloc(1, sizeof *g);
+    if (!g) return NULL;
+    g->references = 1;
+    g->name = hg_arena_text(&g->arena, name ? name : "graph", name ? strlen(name) : 5);
+    if (g->name) return g;
+    hg_graph_release(g);
+    return NULL;
+}
+
+hg_graph *hg_graph_retain(hg_graph *g) {
+    HG_ENTRY;
+    hg_atomic_fetch_add(&g->references, 1, HG_RELAXED);
+    return g;
+}
+
+void hg_graph_release(hg_graph *g) {
+    HG_ENTRY;
+    if (!g || hg_atomic_sub_fetch(&g->references, 1, HG_ACQ_REL) != 0) return;
+    for (uint64_t i = 0; i < g->programs.count; i++) hg_program_release(g->programs.data[i].program);
+    hg_vec_free(&g->programs);
+    hg_vec_free(&g->terms);
+    hg_free(g->term_slots);
+    hg_vec_free(&g->symbols);
+    hg_vec_free(&g->values);
+    hg_vec_free(&g->calls);
+    hg_vec_free(&g->operands);
+    hg_vec_free(&g->results);
+    hg_vec_free(&g->items);
+    hg_vec_free(&g->outputs);
+    hg_vec_free(&g->names);
+    hg_arena_free(&g->arena);
+    hg_graph_release(g->origin);
+    hg_free(g);
+}
+
+static void *copied(const void *data, uint64_t count, size_t size) {
+    void *to = hg_alloc((size_t)count * size + 1);
+    if (to && count) memcpy(to, data, (size_t)count * size);
+    return to;
+}
+
+#define COPY(field)                                                                                                                     \
+    (c->field.data = copied(g->field.data, g->field.count, sizeof *g->field.data), c->field.count = c->field.data ? g->field.count : 0, \
+     c->field.capacity = c->field.count, c->field.data != NULL)
+
+hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
+    hg_graph *c = hg_calloc(1, sizeof *c);
+    if (!c) return hg_fail_memory();
+    c->references = 1;
+    c->name = g->name;
+    c->origin = hg_graph_retain((hg_graph *)(uintptr_t)g);
+    bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(operands) && COPY(results) && COPY(items) &&
+                COPY(outputs) && COPY(names);
+    if (done && g->term_slot_count) {
+        c->term_slots = copied(g->term_slots, g->term_slot_count, sizeof *g->term_slots);
+        done = c->term_slots != NULL;
+        c->term_slot_count = done ? g->term_slot_count : 0;
+    }
+    if (!done) {
+        hg_graph_release(c);
+        return hg_fail_memory();
+    }
+    *copy = c;
+    return HG_OK;
+}

@@ -1,0 +1,194 @@
+/* Array graphs: values with shapes, and calls in order. A call is a whole-array instruction of isa.def or a program; its operands are
+ * values. A value has one call that makes it, or none, and never changes: what lies in which memory is decided later (memory.c).
+ * Must not know: devices, where memory lies. */
+#ifndef HG_GRAPH_GRAPH_H
+#define HG_GRAPH_GRAPH_H
+
+#include "isa/program.h"
+#include "plan/steps/call.h"
+#include <hologram/graph.h>
+
+/* ---- extents (extent.c) ---- */
+
+/* Number of an expression over the graph's symbols. Equal expressions have equal numbers. */
+typedef uint32_t graph_extent;
+enum { GRAPH_NOT_SET = UINT32_MAX }; /* an extent, a value or a call that is not there */
+
+typedef struct graph_term {
+    uint8_t kind;         /* hg_extent_op_kind; a PARAM is a symbol */
+    uint8_t height;       /* of the tree that it is */
+    uint32_t left, right; /* of operations */
+    uint64_t value;       /* of a NUMBER; of a PARAM the symbol's number */
+} graph_term;
+
+/* ---- values and calls ---- */
+
+typedef enum graph_source {
+    GRAPH_INPUT,
+    GRAPH_CONSTANT,
+    GRAPH_RESULT, /* a call makes it */
+    GRAPH_VIEW    /* elements of another value, without a gap between them */
+} graph_source;
+
+typedef struct graph_value {
+    const char *name; /* of programs and messages; NULL: it has none */
+    uint8_t source;   /* graph_source */
+    uint8_t type;     /* hg_type */
+    uint8_t rank;
+    graph_extent extents[PLAN_MAX_RANK];
+    graph_extent elements; /* their product */
+    uint32_t call;         /* RESULT: that makes it */
+    uint32_t of;           /* VIEW: of that value, */
+    graph_extent offset;   /* from that element on */
+    uint32_t takes;        /* RESULT: a value whose memory it takes over, which nothing reads any more (memory.c); GRAPH_NOT_SET: none */
+    const char *file;      /* CONSTANT of a text: where its elements are; NULL: whoever runs the graph gives them by name */
+    const void *bytes;     /* CONSTANT: its elements, NULL: not known yet. Borrowed */
+    uint32_t line;         /* of the text, from 1; 0: of none */
+} graph_value;
+
+typedef enum graph_operand_kind {
+    GRAPH_ARRAY,   /* value */
+    GRAPH_COUNT,   /* an extent */
+    GRAPH_LITERAL, /* bytes of the operand's type */
+    GRAPH_NAME,    /* hg_opname */
+    GRAPH_FLAG,    /* 0 or 1 */
+    GRAPH_TUPLE,   /* so many extents, one after another in graph->items from `first` on */
+    GRAPH_TUPLES   /* the same, of tuples: each is its length, a number, and its own */
+} graph_operand_kind;
+
+typedef struct graph_operand {
+    uint8_t operand; /* its number in the instruction's row, of a program in its parameters */
+    uint8_t kind;    /* graph_operand_kind */
+    uint32_t number; /* value, extent, name, flag; of tuples how many items */
+    uint32_t first;  /* of tuples */
+    const uint8_t *bytes;
+} graph_operand;
+
+/* Operands are in order of their numbers; an array that the call writes stands among the results too. One that it reads and writes is an
+ * operand where it has contents before the call. */
+typedef struct graph_call {
+    uint16_t op;               /* hg_op; HG_OP_NONE: program */
+    uint8_t type;              /* hg_type of the instruction */
+    const hg_program *program; /* the graph's */
+    uint32_t first_operand, operand_count;
+    uint32_t first_result, result_count;
+    uint32_t line;
+} graph_call;
+
+typedef struct graph_result {
+    uint8_t operand;
+    uint32_t value;
+} graph_result;
+
+/* A program that calls name. */
+typedef struct graph_program {
+    hg_program *program; /* retained */
+    const char *name, *file;
+} graph_program;
+
+typedef struct graph_output {
+    const char *name;
+    uint32_t value;
+} graph_output;
+
+struct hg_graph {
+    uint32_t references; /* atomic */
+    hg_arena arena;      /* of names and literals */
+    const char *name;
+    HG_VEC(graph_term) terms;
+    uint32_t *term_slots; /* a hash table of terms: number + 1 */
+    uint32_t term_slot_count;
+    HG_VEC(const char *) symbols;
+    HG_VEC(graph_value) values;
+    HG_VEC(graph_call) calls;
+    HG_VEC(graph_operand) operands;
+    HG_VEC(graph_result) results;
+    HG_VEC(graph_extent) items;
+    HG_VEC(graph_output) outputs;
+    HG_VEC(graph_program) programs;
+    HG_VEC(uint32_t) names; /* a hash table of values by name: number + 1 */
+    hg_graph *origin;       /* of a copy: owns what its pointers point to; retained */
+};
+
+/* ---- extents ---- */
+
+/* GRAPH_NOT_SET: this thread's error says why. Operands may be GRAPH_NOT_SET: so is the result then. */
+graph_extent graph_number(hg_graph *g, uint64_t value);
+graph_extent graph_symbol(hg_graph *g, uint32_t symbol);
+/* left op right, with what is known of numbers worked out. */
+graph_extent graph_combine(hg_graph *g, hg_extent_op_kind op, graph_extent left, graph_extent right);
+/* Whether it is a number, and which. */
+bool graph_is_number(const hg_graph *g, graph_extent e, uint64_t *value);
+/* Its value with the symbols' values. */
+hg_extent_status graph_extent_value(const hg_graph *g, graph_extent e, const uint64_t *symbols, uint64_t *value);
+/* The values of all terms with the symbols' values. values: room for graph->terms.count; one that has none is UINT64_MAX. */
+void graph_extent_values(const hg_graph *g, const uint64_t *symbols, uint64_t *values);
+void graph_print_extent(hg_text *out, const hg_graph *g, graph_extent e);
+/* "f32 [b * s, 384]" */
+void graph_print_shape(hg_text *out, const hg_graph *g, const graph_value *v);
+uint32_t graph_find_symbol(const hg_graph *g, const char *name, size_t length);
+
+/* ---- building (build.c). Failures are this thread's error ---- */
+
+hg_status graph_add_symbol(hg_graph *g, const char *name, size_t length) HG_NODISCARD;
+/* A value whose type, rank, extents and source are set; the name (may be NULL) is copied. */
+hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *name, size_t length, uint32_t *number) HG_NODISCARD;
+/* The graph as it was when it had so many: what a call that failed had begun to add goes. */
+void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results);
+uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length);
+/* Keeps a program, which it takes over, also after failure. file may be NULL. */
+hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length, const char *file) HG_NODISCARD;
+uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length);
+/* An output whose name is copied. */
+hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t length) HG_NODISCARD;
+/* Bytes of an element. */
+static inline uint64_t graph_type_bytes(const graph_value *v) { return hg_type_size_bytes((hg_type)v->type); }
+/* The value whose memory it lies in: itself, but for views. *offset: elements from that one's first, may be NULL. */
+uint32_t graph_base(const hg_graph *g, uint32_t value);
+/* A copy that passes may change. */
+hg_status graph_copy(const hg_graph *g, hg_graph **copy) HG_NODISCARD;
+/* The operand of a call with that number; NULL: it is left out. */
+const graph_operand *graph_operand_of(const hg_graph *g, const graph_call *call, uint32_t operand);
+/* The value that a call makes of an operand; GRAPH_NOT_SET: none. */
+uint32_t graph_result_of(const hg_graph *g, const graph_call *call, uint32_t operand);
+/* Whether a value is one that the call makes: a call that went has left the values of others. */
+bool graph_result_is(const hg_graph *g, const graph_call *call, uint32_t value);
+/* The row of an instruction that a graph can call, by its text; HG_OP_NONE: there is none. Of two with the text it is the one that writes memory. */
+hg_op graph_op_named(const char *text, size_t length);
+/* Whether an operand of an instruction is an array to a graph, and whether the instruction writes it. */
+bool graph_is_array(const hg_operand_info *info);
+static inline bool graph_is_written(const hg_operand_info *info) { return graph_is_array(info) && (info->access & HG_WRITE); }
+/* "gemm in line 4" */
+const char *graph_call_text(const hg_graph *g, const graph_call *call, char buffer[160]);
+
+/* ---- one call with numbers (check.c) ---- */
+
+/* A call with the values of all extents, as the instructions' own code takes it. */
+typedef struct graph_sized_call {
+    plan_call call;
+    plan_operand operands[HG_MAX_OPERANDS];
+    plan_array arrays[HG_MAX_OPERANDS];
+    uint32_t values[HG_MAX_OPERANDS]; /* of the arrays */
+    uint64_t words[HG_MAX_OPERANDS * HG_MAX_TUPLE_ITEMS];
+    uint8_t literals[HG_MAX_OPERANDS][16];
+    plan_problem problem;
+} graph_sized_call;
+/* extents: graph_extent_values. Of an instruction. A problem is left in it. */
+void graph_size_call(const hg_graph *g, const graph_call *call, const uint64_t *extents, graph_sized_call *sized);
+/* All calls and shapes of the graph: what cannot be is this thread's error and names the call and shapes. */
+hg_status graph_check(const hg_graph *g, const uint64_t *extents) HG_NODISCARD;
+
+/* A program without code whose parameters are what the graph is given and gives: symbols, inputs, constants without elements, outputs (interface.c). The
+ * caller releases it before the graph. */
+hg_status graph_interface(const hg_graph *g, hg_program **program) HG_NODISCARD;
+
+/* ---- text (read.c, print.c) ---- */
+
+void graph_print(hg_text *out, const hg_graph *g);
+/* Appends statements to the graph. */
+hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, bool whole,
+                     hg_diagnostics *d) HG_NODISCARD;
+/* An extent as it stands in a text: "b * 128". */
+hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) HG_NODISCARD;
+
+#endif

@@ -1,0 +1,161 @@
+/* The passes in their order, and what each needs. Must not know: what a pass does. */
+#include "graph/passes.h"
+#include "graph/memory.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *about;
+    hg_status (*run)(hg_graph *g);
+} PASSES[GRAPH_PASS_COUNT] = {
+#define GRAPH_PASS(id, name, what) {#name, what, graph_pass_##name},
+#include "graph/pipeline.def"
+#undef GRAPH_PASS
+};
+
+const char *hg_graph_pass_name(uint32_t index) {
+    HG_ENTRY;
+    return index < GRAPH_PASS_COUNT ? PASSES[index].name : NULL;
+}
+
+const char *hg_graph_pass_about(uint32_t index) {
+    HG_ENTRY;
+    return index < GRAPH_PASS_COUNT ? PASSES[index].about : NULL;
+}
+
+static int pass_named(const char *name, size_t length) {
+    for (int i = 0; i < GRAPH_PASS_COUNT; i++)
+        if (strlen(PASSES[i].name) == length && memcmp(PASSES[i].name, name, length) == 0) return i;
+    return -1;
+}
+
+hg_status graph_passes_named(const char *names, graph_pass_set *set) {
+    *set = names ? 0 : (1u << GRAPH_PASS_COUNT) - 1;
+    if (!names || strcmp(names, "none") == 0) return HG_OK;
+    while (*names) {
+        size_t length = strcspn(names, ",");
+        int pass = pass_named(names, length);
+        if (pass < 0)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no pass '%.*s' of graphs", (int)(length > 40 ? 40 : length), names);
+        *set |= 1u << pass;
+        names += length + (names[length] == ',');
+    }
+    return HG_OK;
+}
+
+/* ---- the form that lowering takes ---- */
+
+/* Appends a call that copies a value; *copy is its result. */
+static hg_status copy_of(hg_graph *g, uint32_t value, uint32_t *copy) {
+    const graph_value from = g->values.data[value];
+    hg_opname name;
+    if (!hg_opname_from_text("identity", 8, &name)) return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
+    graph_value v = {.source = GRAPH_RESULT, .type = from.type, .rank = from.rank, .call = (uint32_t)g->calls.count};
+    memcpy(v.extents, from.extents, sizeof v.extents);
+    HG_TRY(graph_add_value(g, &v, NULL, 0, copy));
+    /* out, in, op, count */
+    const graph_operand operands[] = {{.operand = 1, .kind = GRAPH_ARRAY, .number = value},
+                                      {.operand = 2, .kind = GRAPH_NAME, .number = (uint32_t)name},
+                                      {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
+    graph_call call = {.op = HG_OP_PARALLEL_MAP,
+                       .type = from.type,
+                       .first_operand = (uint32_t)g->operands.count,
+                       .operand_count = HG_COUNT_OF(operands),
+                       .first_result = (uint32_t)g->results.count,
+                       .result_count = 1};
+    for (size_t i = 0; i < HG_COUNT_OF(operands); i++) {
+        graph_operand *to = hg_vec_push(&g->operands);
+        if (!to) return hg_fail_memory();
+        *to = operands[i];
+    }
+    graph_result *result = hg_vec_push(&g->results);
+    if (result) *result = (graph_result){0, *copy};
+    graph_call *to = result ? hg_vec_push(&g->calls) : NULL;
+    if (!to) return hg_fail_memory();
+    *to = call;
+    return HG_OK;
+}
+
+/* Each output is a value that a call makes, and no two outputs are the same one. */
+static hg_status own_outputs(hg_graph *g) {
+    uint8_t *taken = hg_calloc((size_t)g->values.count + 1, 1);
+    hg_status status = taken ? HG_OK : hg_fail_memory();
+    uint64_t known = g->values.count;
+    for (uint64_t i = 0; i < g->outputs.count && status == HG_OK; i++) {
+        uint32_t value = g->outputs.data[i].value;
+        bool own = value < known && g->values.data[value].source == GRAPH_RESULT && !taken[value];
+        if (value < known) taken[value] = 1;
+        if (!own) status = copy_of(g, value, &g->outputs.data[i].value);
+    }
+    hg_free(taken);
+    return status;
+}
+
+/* A program's arrays begin where every device can bind them. A view that may begin elsewhere is copied for it. */
+static bool is_aligned(const hg_graph *g, uint32_t value) {
+    for (; g->values.data[value].source == GRAPH_VIEW; value = g->values.data[value].of) {
+        uint64_t offset, bytes = graph_type_bytes(&g->values.data[value]);
+        if (!graph_is_number(g, g->values.data[value].offset, &offset) ||
+            offset % (GRAPH_ALIGN / (bytes < GRAPH_ALIGN ? bytes : GRAPH_ALIGN)))
+            return false;
+    }
+    return true;
+}
+
+static hg_status align_operand(hg_graph *g, uint64_t operand) {
+    uint32_t copy, value = g->operands.data[operand].number;
+    if (g->operands.data[operand].kind != GRAPH_ARRAY || is_aligned(g, value)) return HG_OK;
+    HG_TRY(copy_of(g, value, &copy));
+    g->operands.data[operand].number = copy;
+    return HG_OK;
+}
+
+static hg_status align_views(hg_graph *g) {
+    uint64_t count = g->calls.count;
+    graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
+    if (!old) return hg_fail_memory();
+    if (count) memcpy(old, g->calls.data, (size_t)count * sizeof *old);
+    g->calls.count = 0;
+    hg_status status = HG_OK;
+    for (uint64_t i = 0; i < count && status == HG_OK; i++) {
+        for (uint32_t k = 0; k < old[i].operand_count && old[i].program && status == HG_OK; k++)
+            status = align_operand(g, old[i].first_operand + k);
+        graph_call *to = status == HG_OK ? hg_vec_push(&g->calls) : NULL;
+        if (to) *to = old[i];
+        for (uint32_t k = 0; k < old[i].result_count && to; k++)
+            g->values.data[g->results.data[old[i].first_result + k].value].call = (uint32_t)(g->calls.count - 1);
+        if (!to && status == HG_OK) status = hg_fail_memory();
+    }
+    hg_free(old);
+    return status;
+}
+
+hg_status graph_optimize(const hg_graph *g, graph_pass_set passes, hg_graph **done) {
+    hg_graph *copy;
+    HG_TRY(graph_copy(g, &copy));
+    hg_status status = HG_OK;
+    for (int i = 0; i < GRAPH_PASS_MAPS && status == HG_OK; i++)
+        if (passes >> i & 1) status = PASSES[i].run(copy);
+    if (status == HG_OK) status = own_outputs(copy);
+    for (int i = GRAPH_PASS_MAPS; i < GRAPH_PASS_COUNT && status == HG_OK; i++) {
+        if (i == GRAPH_PASS_INPLACE) status = align_views(copy);
+        if (status == HG_OK && (passes >> i & 1)) status = PASSES[i].run(copy);
+    }
+    if (status != HG_OK) {
+        hg_graph_release(copy);
+        return status;
+    }
+    *done = copy;
+    return HG_OK;
+}
+
+hg_status graph_pass_inplace(hg_graph *g) { return graph_take_memory(g); }
+/* What these two decide stands in no graph: lowering and the memory plan are asked for it. */
+hg_status graph_pass_join(hg_graph *g) {
+    (void)g;
+    return HG_OK;
+}
+hg_status graph_pass_share(hg_graph *g) {
+    (void)g;
+    return HG_OK;
+}

@@ -1,0 +1,118 @@
+/* A graph as text, which read.c reads back. Values without a name get one of the form vN. Must not know: devices. */
+#include "graph/graph.h"
+#include <string.h>
+
+static void print_name(hg_text *out, const hg_graph *g, uint32_t value) {
+    const char *name = g->values.data[value].name;
+    if (name)
+        hg_text_addf(out, "%s", name);
+    else
+        hg_text_addf(out, "v%u", (unsigned)value);
+}
+
+static void print_items(hg_text *out, const hg_graph *g, const graph_operand *o) {
+    uint64_t length;
+    hg_text_addf(out, "(");
+    for (uint32_t i = 0; i < o->number; i++) {
+        if (i) hg_text_addf(out, ", ");
+        if (o->kind == GRAPH_TUPLE) {
+            graph_print_extent(out, g, g->items.data[o->first + i]);
+            continue;
+        }
+        if (!graph_is_number(g, g->items.data[o->first + i], &length)) break;
+        hg_text_addf(out, "(");
+        for (uint64_t k = 0; k < length; k++) {
+            if (k) hg_text_addf(out, ", ");
+            graph_print_extent(out, g, g->items.data[o->first + ++i]);
+        }
+        hg_text_addf(out, ")");
+    }
+    hg_text_addf(out, ")");
+}
+
+static void print_operand(hg_text *out, const hg_graph *g, const graph_call *call, const graph_operand *o) {
+    const hg_op_info *row = call->program ? NULL : hg_op_get((hg_op)call->op);
+    hg_inst in = {.type = call->type};
+    hg_text_addf(out, "%s=", row ? row->operands[o->operand].name : call->program->params[o->operand].name);
+    switch ((graph_operand_kind)o->kind) {
+    case GRAPH_ARRAY: print_name(out, g, o->number); break;
+    case GRAPH_COUNT: graph_print_extent(out, g, o->number); break;
+    case GRAPH_NAME: hg_text_addf(out, "%s", hg_opname_name((hg_opname)o->number)); break;
+    case GRAPH_FLAG: hg_text_addf(out, o->number ? "true" : "false"); break;
+    case GRAPH_LITERAL:
+        hg_print_literal(out, row ? hg_literal_type(&in, &row->operands[o->operand]) : (hg_type)call->program->params[o->operand].type,
+                         o->bytes);
+        break;
+    default: print_items(out, g, o); break;
+    }
+}
+
+static void print_call(hg_text *out, const hg_graph *g, const graph_call *call) {
+    for (uint32_t i = 0; i < call->result_count; i++) {
+        uint32_t value = g->results.data[call->first_result + i].value;
+        hg_text_addf(out, i ? ", " : "");
+        print_name(out, g, value);
+        hg_text_addf(out, " ");
+        graph_print_shape(out, g, &g->values.data[value]);
+    }
+    if (call->program) {
+        for (uint64_t i = 0; i < g->programs.count; i++)
+            if (g->programs.data[i].program == call->program) {
+                hg_text_addf(out, " = @%s", g->programs.data[i].name);
+                break;
+            }
+    } else {
+        hg_text_addf(out, " = %s.%s", hg_op_get((hg_op)call->op)->text, hg_type_name((hg_type)call->type));
+    }
+    for (uint32_t i = 0; i < call->operand_count; i++) {
+        hg_text_addf(out, i ? ", " : " ");
+        print_operand(out, g, call, &g->operands.data[call->first_operand + i]);
+    }
+    hg_text_addf(out, "\n");
+}
+
+static void print_value(hg_text *out, const hg_graph *g, uint32_t number) {
+    const graph_value *v = &g->values.data[number];
+    static const char *const WORDS[] = {[GRAPH_INPUT] = ".input", [GRAPH_CONSTANT] = ".constant", [GRAPH_VIEW] = ".view"};
+    uint64_t offset;
+    hg_text_addf(out, "%s ", WORDS[v->source]);
+    print_name(out, g, number);
+    hg_text_addf(out, " ");
+    if (v->source == GRAPH_VIEW) {
+        hg_text_addf(out, "= ");
+        print_name(out, g, v->of);
+        if (!graph_is_number(g, v->offset, &offset) || offset) {
+            hg_text_addf(out, " + ");
+            graph_print_extent(out, g, v->offset);
+        }
+        hg_text_addf(out, " ");
+    }
+    graph_print_shape(out, g, v);
+    if (v->file) hg_text_addf(out, " \"%s\"", v->file);
+    hg_text_addf(out, "\n");
+}
+
+/* Values stand where they are declared: behind the calls before them. */
+void graph_print(hg_text *out, const hg_graph *g) {
+    hg_text_addf(out, ".graph 1\n.name %s\n", g->name);
+    for (uint64_t i = 0; i < g->symbols.count; i++) hg_text_addf(out, ".extent %s\n", g->symbols.data[i]);
+    for (uint64_t i = 0; i < g->programs.count; i++)
+        hg_text_addf(out, ".program %s \"%s%s\"\n", g->programs.data[i].name,
+                     g->programs.data[i].file ? g->programs.data[i].file : g->programs.data[i].name,
+                     g->programs.data[i].file ? "" : ".atlas");
+    uint64_t done = 0;
+    for (uint64_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        if (v->source != GRAPH_RESULT) print_value(out, g, (uint32_t)i);
+        while (v->source == GRAPH_RESULT && done <= v->call) print_call(out, g, &g->calls.data[done++]);
+    }
+    while (done < g->calls.count) print_call(out, g, &g->calls.data[done++]);
+    for (uint64_t i = 0; i < g->outputs.count; i++) {
+        hg_text_addf(out, ".output ");
+        const graph_output *o = &g->outputs.data[i];
+        const char *own = g->values.data[o->value].name;
+        if (!own || strcmp(own, o->name) != 0) hg_text_addf(out, "%s = ", o->name);
+        print_name(out, g, o->value);
+        hg_text_addf(out, "\n");
+    }
+}

@@ -1,0 +1,535 @@
+/* The text of array graphs: docs/reference/graph.md. One statement a line; a line that ends in a comma goes on.
+ * Must not know: devices, files. */
+#include "graph/request.h"
+#include "isa/text_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct reader {
+    hg_graph *g;
+    hg_lexer lexer;
+    hg_token token;
+    const hg_graph_read_options *options;
+    hg_diagnostics *d;
+    graph_request request;
+    graph_extent quotient, over, under; /* what was read last where it is over / under: ceil rounds that up */
+    uint64_t errors;
+    bool failed;  /* this statement */
+    bool stopped; /* out of memory: nothing more is read */
+} reader;
+
+/* ---- mistakes ---- */
+
+static hg_place place_of(const hg_token *t) { return (hg_place){t->line, t->column, hg_token_width(t), HG_NONE, 0}; }
+
+static void mistake(reader *r, const char *code, const hg_token *at, const char *hint, const char *format, ...) HG_PRINTF(5, 6);
+static void mistake(reader *r, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
+    char message[400];
+    va_list list;
+    if (r->failed) return;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    r->failed = true;
+    if (r->errors++ == 0) HG_IGNORE(hg_fail(HG_ERROR_ISA, "line %u: %s", (unsigned)at->line, message)); /* the caller returns it */
+    hg_diagnose(r->d, HG_SEVERITY_ERROR, code, place_of(at), hint, "%s", message);
+}
+
+/* What building says of it. */
+static void refuse(reader *r, const hg_token *at, hg_status status) {
+    if (status == HG_OK) return;
+    char message[sizeof hg_error_record()->message];
+    snprintf(message, sizeof message, "%s", hg_error_record()->message);
+    r->stopped |= status == HG_ERROR_OUT_OF_MEMORY;
+    mistake(r, "G01", at, NULL, "%.390s", message);
+}
+
+static void expected(reader *r, const char *what) {
+    char buffer[80];
+    if (r->token.kind == HG_TOKEN_BAD)
+        mistake(r, r->lexer.code, &r->token, r->lexer.hint, "%s", r->lexer.message);
+    else
+        mistake(r, "S02", &r->token, NULL, "expected %s, got %s", what, hg_token_describe(&r->token, buffer));
+}
+
+/* ---- tokens ---- */
+
+static void next(reader *r) { r->token = hg_lexer_next(&r->lexer); }
+
+static bool take(reader *r, int kind) {
+    if (r->token.kind != kind) return false;
+    next(r);
+    return true;
+}
+
+static void need(reader *r, int kind, const char *what) {
+    if (!r->failed && !take(r, kind)) expected(r, what);
+}
+
+static bool at_end(const reader *r) { return r->token.kind == HG_TOKEN_END_OF_LINE || r->token.kind == HG_TOKEN_END_OF_FILE; }
+
+static hg_token name(reader *r, const char *what) {
+    hg_token token = r->token;
+    if (!r->failed && !take(r, HG_TOKEN_NAME)) expected(r, what);
+    return token;
+}
+
+/* ---- extents ---- */
+
+/* How deep parentheses are is the caller's; more than HG_MAX_EXPRESSION_NESTING are a mistake. */
+static graph_extent sum(reader *r, uint32_t depth);
+
+static graph_extent combine(reader *r, hg_extent_op_kind op, const hg_token *at, graph_extent left, graph_extent right) {
+    if (r->failed) return GRAPH_NOT_SET;
+    graph_extent e = graph_combine(r->g, op, left, right);
+    if (e == GRAPH_NOT_SET) refuse(r, at, hg_error_record()->status);
+    return e;
+}
+
+static graph_extent function(reader *r, const hg_token *word, uint32_t depth) {
+    graph_extent left, right;
+    need(r, '(', "'('");
+    if (hg_token_is(word, "ceil")) {
+        graph_extent whole = sum(r, depth + 1);
+        need(r, ')', "')'");
+        if (r->failed) return GRAPH_NOT_SET;
+        return whole == r->quotient ? combine(r, HG_EXTENT_OP_CEIL_DIV, word, r->over, r->under) : whole;
+    }
+    left = sum(r, depth + 1);
+    need(r, ',', "','");
+    right = sum(r, depth + 1);
+    need(r, ')', "')'");
+    return combine(r, hg_token_is(word, "min") ? HG_EXTENT_OP_MIN : HG_EXTENT_OP_MAX, word, left, right);
+}
+
+static graph_extent number_of(reader *r) {
+    uint64_t value;
+    hg_token token = r->token;
+    const char *code = hg_parse_uint(token.text, token.length, &value);
+    next(r);
+    if (!code) return graph_number(r->g, value);
+    mistake(r, code, &token, NULL, "'%.*s' is no whole number from 0 to 2^64 - 1", hg_token_shown(&token), token.text);
+    return GRAPH_NOT_SET;
+}
+
+static graph_extent primary(reader *r, uint32_t depth) {
+    hg_token token = r->token;
+    if (r->failed) return GRAPH_NOT_SET;
+    if (depth > HG_MAX_EXPRESSION_NESTING) {
+        mistake(r, "S05", &token, NULL, "more than %d parentheses inside one another", HG_MAX_EXPRESSION_NESTING);
+        return GRAPH_NOT_SET;
+    }
+    if (token.kind == HG_TOKEN_NUMBER) return number_of(r);
+    if (take(r, '(')) {
+        graph_extent e = sum(r, depth + 1);
+        need(r, ')', "')'");
+        return e;
+    }
+    if (token.kind != HG_TOKEN_NAME) {
+        expected(r, "an extent: a number, or a name of .extent");
+        return GRAPH_NOT_SET;
+    }
+    next(r);
+    if (r->token.kind == '(' && (hg_token_is(&token, "ceil") || hg_token_is(&token, "min") || hg_token_is(&token, "max")))
+        return function(r, &token, depth);
+    uint32_t symbol = graph_find_symbol(r->g, token.text, token.length);
+    if (symbol != GRAPH_NOT_SET) return graph_symbol(r->g, symbol);
+    mistake(r, "G01", &token, NULL, "'%.*s' is no extent: write .extent %.*s above", hg_token_shown(&token), token.text,
+            hg_token_shown(&token), token.text);
+    return GRAPH_NOT_SET;
+}
+
+static graph_extent product(reader *r, uint32_t depth) {
+    graph_extent left = primary(r, depth);
+    while (!r->failed && (r->token.kind == '*' || r->token.kind == '/')) {
+        hg_token op = r->token;
+        next(r);
+        graph_extent right = primary(r, depth);
+        graph_extent both = combine(r, op.kind == '*' ? HG_EXTENT_OP_MUL : HG_EXTENT_OP_DIV, &op, left, right);
+        r->quotient = op.kind == '/' ? both : GRAPH_NOT_SET;
+        r->over = left;
+        r->under = right;
+        left = both;
+    }
+    return left;
+}
+
+static graph_extent sum(reader *r, uint32_t depth) {
+    r->quotient = GRAPH_NOT_SET;
+    graph_extent left = product(r, depth);
+    while (!r->failed && (r->token.kind == '+' || r->token.kind == '-')) {
+        hg_token op = r->token;
+        next(r);
+        graph_extent right = product(r, depth);
+        left = combine(r, op.kind == '+' ? HG_EXTENT_OP_ADD : HG_EXTENT_OP_SUB, &op, left, right);
+    }
+    return left;
+}
+
+/* ---- values ---- */
+
+/* "f32 [b, 384]" */
+static void shape(reader *r, graph_value *v) {
+    hg_type type = HG_TYPE_COUNT;
+    hg_token word = name(r, "a type");
+    if (!r->failed && !hg_type_from_name(word.text, word.length, &type))
+        mistake(r, "S02", &word, NULL, "expected a type, got '%.*s'", hg_token_shown(&word), word.text);
+    v->type = (uint8_t)type;
+    need(r, '[', "'[' and the extents");
+    while (!r->failed && r->token.kind != ']') {
+        if (v->rank == PLAN_MAX_RANK) {
+            mistake(r, "S05", &r->token, NULL, "more than %d extents", PLAN_MAX_RANK);
+            return;
+        }
+        v->extents[v->rank++] = sum(r, 0);
+        if (!take(r, ',')) break;
+    }
+    need(r, ']', "']'");
+}
+
+static uint32_t value_named(reader *r, const hg_token *token) {
+    uint32_t value = graph_find_value(r->g, token->text, token->length);
+    if (value == GRAPH_NOT_SET && !r->failed)
+        mistake(r, "G01", token, NULL, "there is no value '%.*s' above", hg_token_shown(token), token->text);
+    return value;
+}
+
+static const char *string(reader *r, const char *what) {
+    hg_token token = r->token;
+    if (r->failed) return NULL;
+    if (token.kind != HG_TOKEN_STRING || token.length < 2) {
+        expected(r, what);
+        return NULL;
+    }
+    next(r);
+    const char *text = hg_arena_text(&r->g->arena, token.text + 1, token.length - 2);
+    if (!text) refuse(r, &token, hg_fail_memory());
+    return text;
+}
+
+/* A file is named from the folder of the text: never by an absolute name, never above it. */
+static const char *file(reader *r) {
+    hg_token token = r->token;
+    const char *text = string(r, "a file name in quotation marks");
+    if (!text) return NULL;
+    bool above = text[0] == '/' || text[0] == '\\' || strchr(text, '\\') || (text[0] && text[1] == ':');
+    for (const char *p = text; *p && !above; p = strchr(p, '/') ? strchr(p, '/') + 1 : p + strlen(p))
+        above = p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == 0);
+    if (above || !*text)
+        mistake(r, "G01", &token, NULL, "file \"%.100s\": a name below the folder of the text is expected, no absolute one and no '..'",
+                text);
+    return r->failed ? NULL : text;
+}
+
+static void declare(reader *r, graph_source source) {
+    hg_token word = name(r, "the name of a value");
+    graph_value v = {.source = (uint8_t)source, .line = word.line};
+    uint32_t number;
+    if (source == GRAPH_VIEW) {
+        v.of = GRAPH_NOT_SET;
+        need(r, '=', "'='");
+        hg_token of = name(r, "the value that it is a view of");
+        if (!r->failed) v.of = value_named(r, &of);
+        v.offset = graph_number(r->g, 0);
+        if (!r->failed && take(r, '+')) v.offset = sum(r, 0);
+        if (!r->failed && v.offset == GRAPH_NOT_SET) refuse(r, &word, hg_error_record()->status);
+        v.type = r->failed ? 0 : r->g->values.data[v.of].type;
+        hg_token at = r->token;
+        uint8_t type = v.type;
+        shape(r, &v);
+        if (!r->failed && v.type != type)
+            mistake(r, "G01", &at, NULL, "a view has the type of its value: %s, not %s", hg_type_name((hg_type)type),
+                    hg_type_name((hg_type)v.type));
+    } else {
+        shape(r, &v);
+    }
+    if (source == GRAPH_CONSTANT && !r->failed && r->token.kind == HG_TOKEN_STRING) v.file = file(r);
+    if (!r->failed) refuse(r, &word, graph_add_value(r->g, &v, word.text, word.length, &number));
+}
+
+/* ---- calls ---- */
+
+static bool add_item(reader *r, graph_extent e) {
+    graph_extent *to = r->failed ? NULL : hg_vec_push(&r->g->items);
+    if (to) *to = e;
+    if (!to && !r->failed) refuse(r, &r->token, hg_fail_memory());
+    return to != NULL;
+}
+
+/* (1, 2), or of tuples ((1, 2), (0, 1)). */
+static void tuple(reader *r, graph_operand *o, bool nested) {
+    uint32_t count = 0;
+    hg_token at = r->token;
+    if (!nested) o->first = (uint32_t)r->g->items.count;
+    need(r, '(', "'('");
+    while (!r->failed && r->token.kind != ')') {
+        if (o->number >= HG_MAX_TUPLE_ITEMS) {
+            mistake(r, "S05", &at, NULL, "more than %d items of a tuple", HG_MAX_TUPLE_ITEMS);
+            return;
+        }
+        if (o->kind == GRAPH_TUPLES && !nested) {
+            uint32_t length_at = (uint32_t)r->g->items.count, before = o->number;
+            if (!add_item(r, 0)) return;
+            o->number++;
+            tuple(r, o, true);
+            if (!r->failed) r->g->items.data[length_at] = graph_number(r->g, o->number - before - 1);
+        } else {
+            graph_extent e = sum(r, 0);
+            if (!add_item(r, e)) return;
+            o->number++;
+        }
+        count++;
+        if (!take(r, ',')) break;
+    }
+    need(r, ')', "')'");
+}
+
+static void literal(reader *r, graph_operand *o) {
+    hg_token first = r->token;
+    if (first.kind == '-' || first.kind == '+') next(r);
+    hg_token last = r->token;
+    if (!take(r, HG_TOKEN_NUMBER) && !take(r, HG_TOKEN_NAME)) {
+        expected(r, "a number");
+        return;
+    }
+    o->bytes = (const uint8_t *)first.text;
+    o->number = (uint32_t)(last.text + last.length - first.text);
+}
+
+static void operand_value(reader *r, graph_operand *o) {
+    hg_token at = r->token;
+    hg_opname word;
+    switch ((graph_operand_kind)o->kind) {
+    case GRAPH_ARRAY:
+        at = name(r, "the name of a value");
+        o->number = r->failed ? 0 : value_named(r, &at);
+        break;
+    case GRAPH_COUNT: o->number = sum(r, 0); break;
+    case GRAPH_LITERAL: literal(r, o); break;
+    case GRAPH_FLAG:
+        at = name(r, "true or false");
+        o->number = hg_token_is(&at, "true");
+        if (!r->failed && !o->number && !hg_token_is(&at, "false")) mistake(r, "S02", &at, NULL, "expected true or false");
+        break;
+    case GRAPH_NAME:
+        at = name(r, "the name of an operation");
+        if (!r->failed && !hg_opname_from_text(at.text, at.length, &word))
+            mistake(r, "G01", &at, NULL, "there is no operation '%.*s'", hg_token_shown(&at), at.text);
+        o->number = r->failed ? 0 : (uint32_t)word;
+        break;
+    default: tuple(r, o, false); break;
+    }
+}
+
+/* op=relu may be written relu where it comes first. */
+static bool is_bare_operation(const reader *r) {
+    if (r->request.program || r->token.kind != HG_TOKEN_NAME || r->request.operand_count) return false;
+    const hg_op_info *row = hg_op_get((hg_op)r->request.op);
+    hg_token word = r->token;
+    hg_opname found;
+    if (graph_operand_named(&r->request, word.text, word.length) != GRAPH_NOT_SET || !hg_opname_from_text(word.text, word.length, &found))
+        return false;
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (row->operands[i].kind == HG_K_OPNAME) return true;
+    return false;
+}
+
+static void add_operand(reader *r) {
+    graph_request *q = &r->request;
+    hg_token word = r->token;
+    uint32_t operand = GRAPH_NOT_SET;
+    if (is_bare_operation(r)) {
+        const hg_op_info *row = hg_op_get((hg_op)q->op);
+        for (operand = 0; row->operands[operand].kind != HG_K_OPNAME;) operand++;
+    } else {
+        word = name(r, "the name of an operand");
+        if (!r->failed) operand = graph_operand_named(q, word.text, word.length);
+        if (!r->failed && operand == GRAPH_NOT_SET)
+            mistake(r, "G01", &word, NULL, "%s has no operand '%.*s'", graph_callee_name(q), hg_token_shown(&word), word.text);
+        need(r, '=', "'='");
+    }
+    if (r->failed) return;
+    for (uint32_t i = 0; i < q->operand_count; i++)
+        if (q->operands[i].operand == operand) {
+            mistake(r, "G01", &word, NULL, "'%.*s' is given twice", hg_token_shown(&word), word.text);
+            return;
+        }
+    graph_operand *o = &q->operands[q->operand_count++];
+    *o = (graph_operand){.operand = (uint8_t)operand, .kind = (uint8_t)graph_operand_kind_of(q, operand)};
+    operand_value(r, o);
+}
+
+static void callee(reader *r) {
+    graph_request *q = &r->request;
+    if (take(r, '@')) {
+        hg_token word = name(r, "the name of a program");
+        uint32_t program = r->failed ? GRAPH_NOT_SET : graph_find_program(r->g, word.text, word.length);
+        if (!r->failed && program == GRAPH_NOT_SET)
+            mistake(r, "G01", &word, NULL, "there is no .program '%.*s' above", hg_token_shown(&word), word.text);
+        if (!r->failed) q->program = r->g->programs.data[program].program;
+        q->op = HG_OP_NONE;
+        return;
+    }
+    hg_token word = name(r, "an instruction, or @ and the name of a program");
+    if (!r->failed) refuse(r, &word, graph_find_callee(q, word.text, word.length));
+}
+
+/* y = …, y f32 [n] = …, y, z = … */
+static void call(reader *r) {
+    graph_request *q = &r->request;
+    graph_value declared[16] = {0};
+    hg_token first = r->token, words[16];
+    uint32_t count = 0;
+    q->type = HG_TYPE_COUNT;
+    q->program = NULL;
+    q->operand_count = q->result_count = 0;
+    q->line = first.line;
+    q->declared = declared;
+    do {
+        if (count == HG_COUNT_OF(words)) {
+            mistake(r, "S05", &r->token, NULL, "more than %d values of a call", (int)HG_COUNT_OF(words));
+            return;
+        }
+        words[count] = name(r, "the name of a value, or a directive");
+        declared[count] = (graph_value){.type = HG_TYPE_COUNT, .source = GRAPH_RESULT, .line = words[count].line};
+        if (!r->failed && r->token.kind == HG_TOKEN_NAME) shape(r, &declared[count]);
+        q->results[count].value = GRAPH_NOT_SET;
+        q->result_names[count] = words[count].text;
+        q->result_lengths[count] = words[count].length;
+        count++;
+    } while (!r->failed && take(r, ','));
+    need(r, '=', "'='");
+    if (!r->failed) callee(r);
+    while (!r->failed && !at_end(r)) {
+        add_operand(r);
+        if (!take(r, ',')) break;
+    }
+    if (!r->failed && !at_end(r)) expected(r, "',' or the end of the line");
+    if (!r->failed) refuse(r, &first, graph_match_results(q, count));
+    if (!r->failed) refuse(r, &first, graph_add_call(r->g, q));
+}
+
+/* ---- directives ---- */
+
+static void extents(reader *r) {
+    do {
+        hg_token word = name(r, "the name of an extent");
+        if (!r->failed) refuse(r, &word, graph_add_symbol(r->g, word.text, word.length));
+    } while (!r->failed && take(r, ','));
+}
+
+static void program(reader *r) {
+    hg_token word = name(r, "a name for the program");
+    const char *path = r->failed ? NULL : file(r);
+    hg_program *made = NULL;
+    if (r->failed) return;
+    if (graph_find_program(r->g, word.text, word.length) != GRAPH_NOT_SET) {
+        mistake(r, "G01", &word, NULL, "there is a program '%.*s' already", hg_token_shown(&word), word.text);
+        return;
+    }
+    if (!r->options || !r->options->program) {
+        mistake(r, "G01", &word, NULL, "programs cannot be read here");
+        return;
+    }
+    hg_status status = r->options->program(r->options->user, path, r->d, &made);
+    if (status != HG_OK) {
+        refuse(r, &word, status);
+        return;
+    }
+    refuse(r, &word, graph_add_program(r->g, made, word.text, word.length, path));
+}
+
+static void output(reader *r) {
+    hg_token word = name(r, "the name of a value"), as = word;
+    if (!r->failed && take(r, '=')) { /* .output name = value */
+        as = word;
+        word = name(r, "the name of a value");
+    }
+    uint32_t value = r->failed ? GRAPH_NOT_SET : value_named(r, &word);
+    if (!r->failed) refuse(r, &word, graph_add_output(r->g, value, as.text, as.length));
+}
+
+static void graph_name(reader *r) {
+    hg_token word = name(r, "a name");
+    const char *kept = r->failed ? NULL : hg_arena_text(&r->g->arena, word.text, word.length);
+    if (kept) r->g->name = kept;
+}
+
+static void statement(reader *r) {
+    hg_token word = r->token;
+    r->failed = false;
+    if (word.kind != HG_TOKEN_NAME || word.text[0] != '.') {
+        call(r);
+        return;
+    }
+    next(r);
+    if (hg_token_is(&word, ".extent"))
+        extents(r);
+    else if (hg_token_is(&word, ".name"))
+        graph_name(r);
+    else if (hg_token_is(&word, ".input"))
+        declare(r, GRAPH_INPUT);
+    else if (hg_token_is(&word, ".constant"))
+        declare(r, GRAPH_CONSTANT);
+    else if (hg_token_is(&word, ".view"))
+        declare(r, GRAPH_VIEW);
+    else if (hg_token_is(&word, ".program"))
+        program(r);
+    else if (hg_token_is(&word, ".output"))
+        output(r);
+    else
+        mistake(r, "S02", &word, "directives are .extent, .input, .constant, .view, .program, .output, .name",
+                "there is no directive '%.*s'", hg_token_shown(&word), word.text);
+}
+
+static void version(reader *r) {
+    hg_token word = r->token;
+    bool right = hg_token_is(&word, ".graph");
+    if (right) next(r);
+    if (!right || r->token.kind != HG_TOKEN_NUMBER || r->token.length != 1 || r->token.text[0] != '1') {
+        mistake(r, "S02", &r->token, NULL, "a graph begins with the line .graph 1");
+        r->stopped = true;
+        return;
+    }
+    next(r);
+}
+
+hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, bool whole, hg_diagnostics *d) {
+    reader *r = hg_calloc(1, sizeof *r);
+    if (!r) return hg_fail_memory();
+    r->g = g;
+    r->options = options;
+    r->d = d;
+    hg_lexer_init(&r->lexer, text, length);
+    next(r);
+    while (r->token.kind == HG_TOKEN_END_OF_LINE) next(r);
+    if (whole) version(r);
+    while (!r->stopped && r->token.kind != HG_TOKEN_END_OF_FILE) {
+        if (take(r, HG_TOKEN_END_OF_LINE)) continue;
+        statement(r);
+        if (!r->failed && !at_end(r)) expected(r, "the end of the line");
+        while (!at_end(r)) next(r);
+    }
+    bool failed = r->errors != 0;
+    hg_error first = *hg_error_record();
+    hg_free(r);
+    *hg_error_record() = first;
+    if (failed) return first.status == HG_ERROR_OUT_OF_MEMORY ? first.status : HG_ERROR_ISA;
+    return HG_OK;
+}
+
+hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) {
+    reader *r = hg_calloc(1, sizeof *r);
+    if (!r) return hg_fail_memory();
+    r->g = g;
+    hg_lexer_init(&r->lexer, text, strlen(text));
+    next(r);
+    *e = sum(r, 0);
+    if (!r->failed && !at_end(r)) expected(r, "the end of the extent");
+    bool failed = r->failed || *e == GRAPH_NOT_SET;
+    hg_free(r);
+    if (!failed) return HG_OK;
+    char message[sizeof hg_error_record()->message];
+    snprintf(message, sizeof message, "%s", hg_error_record()->message);
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "extent \"%.100s\": %.300s", text, message);
+}

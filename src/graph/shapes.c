@@ -1,0 +1,360 @@
+/* What a call's shapes tell: sizes that are left out, the type, the shapes of results. Must not know: numbers of symbols. */
+#include "graph/shapes.h"
+#include "graph/graph.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+static const struct {
+    uint16_t op;
+    const char *pattern;
+} SHAPES[] = {
+#define GRAPH_SHAPES(id, pattern) {HG_OP_##id, pattern},
+#include "graph/shapes.def"
+#undef GRAPH_SHAPES
+};
+
+const char *graph_shape_pattern(hg_op op) {
+    for (size_t i = 0; i < HG_COUNT_OF(SHAPES); i++)
+        if (SHAPES[i].op == op) return SHAPES[i].pattern;
+    return "";
+}
+
+static size_t name_length(const char *p) {
+    size_t n = 0;
+    while ((p[n] >= 'a' && p[n] <= 'z') || p[n] == '_' || (p[n] >= '0' && p[n] <= '9')) n++;
+    return n;
+}
+
+static uint32_t operand_of(const hg_op_info *row, const char *name, size_t length) {
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (strlen(row->operands[i].name) == length && memcmp(row->operands[i].name, name, length) == 0) return i;
+    return HG_MAX_OPERANDS;
+}
+
+static void read_extent(const hg_op_info *row, const char **p, graph_shape_extent *e) {
+    *e = (graph_shape_extent){.kind = GRAPH_SHAPE_ANY};
+    if (**p == '?' || **p == '@') {
+        if (**p == '@') *e = (graph_shape_extent){.kind = GRAPH_SHAPE_CONV, .by = (uint32_t)((*p)[1] - '0')};
+        *p += **p == '@' ? 2 : 1;
+        return;
+    }
+    size_t length = name_length(*p);
+    e->kind = GRAPH_SHAPE_SIZE;
+    e->operand = operand_of(row, *p, length);
+    *p += length;
+    if (**p == '*') {
+        e->kind = GRAPH_SHAPE_MANY;
+        ++*p;
+    }
+    if (**p != '/') return;
+    length = name_length(++*p);
+    e->kind = (*p)[0] >= '0' && (*p)[0] <= '9' ? GRAPH_SHAPE_PART : GRAPH_SHAPE_QUOTIENT;
+    e->by = e->kind == GRAPH_SHAPE_PART ? (uint32_t)((*p)[0] - '0') : operand_of(row, *p, length);
+    *p += length;
+}
+
+bool graph_shape_next(const hg_op_info *row, const char **p, graph_shape *s) {
+    while (**p == ' ') ++*p;
+    if (!**p) return false;
+    size_t length = name_length(*p);
+    *s = (graph_shape){.operand = operand_of(row, *p, length), .flag = HG_MAX_OPERANDS};
+    for (*p += length + 1; **p != ']';) {
+        read_extent(row, p, &s->extents[s->count++]);
+        while (**p == ',' || **p == ' ') ++*p;
+    }
+    if (*++*p != '^') return true;
+    length = name_length(++*p);
+    s->flag = operand_of(row, *p, length);
+    *p += length;
+    return true;
+}
+
+/* ---- a request at work ---- */
+
+typedef struct inference {
+    hg_graph *g;
+    graph_request *r;
+    const hg_op_info *row;
+    graph_extent sizes[HG_MAX_OPERANDS];               /* of count operands; GRAPH_NOT_SET: nothing tells it so far */
+    uint32_t teller[HG_MAX_OPERANDS];                  /* the array operand that told it; HG_MAX_OPERANDS: the call itself */
+    graph_extent many[HG_MAX_OPERANDS][PLAN_MAX_RANK]; /* the extents that a `n*` was */
+    uint8_t many_count[HG_MAX_OPERANDS];
+    bool has_many[HG_MAX_OPERANDS];
+} inference;
+
+static hg_status add_size(inference *f, uint32_t operand) {
+    if (f->r->operand_count == HG_COUNT_OF(f->r->operands)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "too many operands");
+    f->r->operands[f->r->operand_count++] = (graph_operand){.operand = (uint8_t)operand, .kind = GRAPH_COUNT, .number = f->sizes[operand]};
+    return HG_OK;
+}
+
+static bool is_true(inference *f, uint32_t flag) {
+    const graph_operand *o = flag < HG_MAX_OPERANDS ? graph_given(f->r, flag) : NULL;
+    return o && o->kind == GRAPH_FLAG && o->number;
+}
+
+static const graph_value *value_of(const inference *f, const graph_operand *o) { return &f->g->values.data[o->number]; }
+
+/* The extents of the pattern in the order in which they stand in memory. */
+static void turn(inference *f, graph_shape *s) {
+    if (!is_true(f, s->flag) || s->count < 2) return;
+    graph_shape_extent last = s->extents[s->count - 1];
+    s->extents[s->count - 1] = s->extents[s->count - 2];
+    s->extents[s->count - 2] = last;
+}
+
+static void tell(inference *f, uint32_t size, uint32_t array, graph_extent e) {
+    if (f->sizes[size] != GRAPH_NOT_SET) return;
+    f->sizes[size] = e;
+    f->teller[size] = array;
+}
+
+/* How many extents of a value the `n*` of a pattern is; negative: the value has another number of extents than the pattern. */
+static int extents_of_many(const graph_shape *s, uint8_t rank) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->extents[i].kind == GRAPH_SHAPE_MANY) return (int)rank - (int)(s->count - 1);
+    return rank == s->count ? 0 : -1;
+}
+
+static hg_status learn(inference *f, graph_shape *s, const graph_value *v) {
+    turn(f, s);
+    int many = extents_of_many(s, v->rank);
+    if (many < 0) return HG_OK;
+    for (uint32_t i = 0, d = 0; i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        if (e->kind != GRAPH_SHAPE_MANY) {
+            if (e->kind == GRAPH_SHAPE_SIZE) tell(f, e->operand, s->operand, v->extents[d]);
+            d++;
+            continue;
+        }
+        graph_extent product = graph_number(f->g, 1);
+        for (int k = 0; k < many; k++) product = graph_combine(f->g, HG_EXTENT_OP_MUL, product, v->extents[d + (uint32_t)k]);
+        if (product == GRAPH_NOT_SET) return hg_error_record()->status;
+        tell(f, e->operand, s->operand, product);
+        if (!f->has_many[e->operand] && f->sizes[e->operand] == product) {
+            f->has_many[e->operand] = true;
+            f->many_count[e->operand] = (uint8_t)many;
+            memcpy(f->many[e->operand], &v->extents[d], (size_t)many * sizeof *v->extents);
+        }
+        d += (uint32_t)many;
+    }
+    return HG_OK;
+}
+
+static hg_status learn_sizes(inference *f) {
+    const char *p = graph_shape_pattern((hg_op)f->r->op);
+    graph_shape s;
+    for (uint32_t i = 0; i < HG_MAX_OPERANDS; i++) {
+        f->sizes[i] = GRAPH_NOT_SET;
+        f->teller[i] = HG_MAX_OPERANDS;
+    }
+    for (uint32_t i = 0; i < f->r->operand_count; i++)
+        if (f->r->operands[i].kind == GRAPH_COUNT) f->sizes[f->r->operands[i].operand] = f->r->operands[i].number;
+    while (graph_shape_next(f->row, &p, &s)) {
+        const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
+        if (o && o->kind == GRAPH_ARRAY) HG_TRY(learn(f, &s, value_of(f, o)));
+    }
+    for (uint32_t i = 0; i < f->row->operand_count; i++)
+        if (f->sizes[i] != GRAPH_NOT_SET && !graph_given(f->r, i)) HG_TRY(add_size(f, i));
+    return HG_OK;
+}
+
+/* ---- types ---- */
+
+static hg_status find_type(inference *f) {
+    graph_request *r = f->r;
+    for (uint32_t i = 0; i < r->operand_count && r->type == HG_TYPE_COUNT; i++)
+        if (r->operands[i].kind == GRAPH_ARRAY && f->row->operands[r->operands[i].operand].rule == HG_R_T)
+            r->type = value_of(f, &r->operands[i])->type;
+    if (r->type == HG_TYPE_COUNT) r->type = HG_TYPE_F32;
+    if (!hg_op_allows_type((hg_op)r->op, (hg_type)r->type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no type %s: %s", f->row->text, hg_type_name((hg_type)r->type),
+                       hg_op_types_text((hg_op)r->op));
+    return HG_OK;
+}
+
+static hg_type type_of(const inference *f, uint32_t operand) { return hg_element_type(f->r->type, &f->row->operands[operand]); }
+
+static hg_status check_type(const inference *f, uint32_t operand, const graph_value *v) {
+    hg_type expected = type_of(f, operand);
+    if (expected == HG_TYPE_COUNT || expected == v->type) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s is %s, %s expected", f->row->text, hg_type_name((hg_type)f->r->type),
+                   f->row->operands[operand].name, hg_type_name((hg_type)v->type), hg_type_name(expected));
+}
+
+/* ---- literals ---- */
+
+static hg_type literal_type(const inference *f, uint32_t operand) {
+    hg_inst in = {.type = f->r->type};
+    return hg_literal_type(&in, &f->row->operands[operand]);
+}
+
+/* Texts of numbers become bytes of their type. */
+static hg_status read_literals(inference *f) {
+    for (uint32_t i = 0; i < f->r->operand_count; i++)
+        if (f->r->operands[i].kind == GRAPH_LITERAL)
+            HG_TRY(graph_read_literal(f->g, f->r, &f->r->operands[i], literal_type(f, f->r->operands[i].operand)));
+    return HG_OK;
+}
+
+/* ---- results ---- */
+
+/* Rows or columns of conv2d's output: (size + padding + padding behind - dilation (kernel - 1) - 1) / stride + 1. */
+static graph_extent tuple_item(inference *f, const char *name, uint32_t axis, uint64_t otherwise) {
+    const graph_operand *o = graph_given(f->r, operand_of(f->row, name, strlen(name)));
+    if (!o || o->number <= axis) return graph_number(f->g, otherwise);
+    return f->g->items.data[o->first + axis];
+}
+
+static graph_extent conv_extent(inference *f, uint32_t axis) {
+    hg_graph *g = f->g;
+    const char *size_name = axis ? "width" : "height", *kernel_name = axis ? "kernel_w" : "kernel_h";
+    graph_extent size = f->sizes[operand_of(f->row, size_name, strlen(size_name))];
+    graph_extent kernel = f->sizes[operand_of(f->row, kernel_name, strlen(kernel_name))];
+    graph_extent padding = tuple_item(f, "padding", axis, 0), stride = tuple_item(f, "stride", axis, 1), one = graph_number(g, 1);
+    const graph_operand *end = graph_given(f->r, operand_of(f->row, "padding_end", 11));
+    graph_extent behind = end && end->number ? tuple_item(f, "padding_end", axis, 0) : padding;
+    graph_extent all = graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_ADD, size, padding), behind);
+    graph_extent reach = graph_combine(g, HG_EXTENT_OP_MUL, tuple_item(f, "dilation", axis, 1),
+                                       graph_combine(g, HG_EXTENT_OP_SUB, kernel, one));
+    graph_extent free = graph_combine(g, HG_EXTENT_OP_SUB, graph_combine(g, HG_EXTENT_OP_SUB, all, reach), one);
+    return graph_combine(g, HG_EXTENT_OP_ADD, graph_combine(g, HG_EXTENT_OP_DIV, free, stride), one);
+}
+
+static graph_extent extent_of(inference *f, const graph_shape_extent *e) {
+    graph_extent size = e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV ? GRAPH_NOT_SET : f->sizes[e->operand];
+    switch (e->kind) {
+    case GRAPH_SHAPE_CONV: return conv_extent(f, e->by);
+    case GRAPH_SHAPE_PART: return size == GRAPH_NOT_SET ? size : graph_combine(f->g, HG_EXTENT_OP_DIV, size, graph_number(f->g, e->by));
+    case GRAPH_SHAPE_QUOTIENT:
+        return f->sizes[e->by] == GRAPH_NOT_SET ? size : graph_combine(f->g, HG_EXTENT_OP_DIV, size, f->sizes[e->by]);
+    default: return size;
+    }
+}
+
+/* The shape of a result from the pattern; false: it does not tell it. */
+static bool shape_result(inference *f, graph_shape *s, graph_value *v) {
+    turn(f, s);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        if (e->kind == GRAPH_SHAPE_MANY && f->has_many[e->operand]) {
+            if (v->rank + f->many_count[e->operand] > PLAN_MAX_RANK) return false;
+            memcpy(&v->extents[v->rank], f->many[e->operand], f->many_count[e->operand] * sizeof *v->extents);
+            v->rank = (uint8_t)(v->rank + f->many_count[e->operand]);
+            continue;
+        }
+        graph_extent extent = extent_of(f, e);
+        if (extent == GRAPH_NOT_SET || v->rank == PLAN_MAX_RANK) return false;
+        v->extents[v->rank++] = extent;
+    }
+    return true;
+}
+
+static bool infer_result(inference *f, uint32_t operand, graph_value *v) {
+    const graph_operand *before = graph_given(f->r, operand);
+    const char *p = graph_shape_pattern((hg_op)f->r->op);
+    graph_shape s;
+    *v = (graph_value){.source = GRAPH_RESULT, .type = (uint8_t)type_of(f, operand), .line = f->r->line};
+    if (v->type == HG_TYPE_COUNT) return false;
+    if (before) { /* what it had before the call has that shape */
+        const graph_value *of = value_of(f, before);
+        v->rank = of->rank;
+        memcpy(v->extents, of->extents, sizeof v->extents);
+        return true;
+    }
+    while (graph_shape_next(f->row, &p, &s))
+        if (s.operand == operand) return shape_result(f, &s, v);
+    return false;
+}
+
+static hg_status make_results(inference *f) {
+    graph_request *r = f->r;
+    for (uint32_t i = 0; i < r->result_count; i++) {
+        graph_value v;
+        HG_TRY(graph_make_result(f->g, r, i, infer_result(f, r->results[i].operand, &v) ? &v : NULL));
+        HG_TRY(check_type(f, r->results[i].operand, &f->g->values.data[r->results[i].value]));
+    }
+    return HG_OK;
+}
+
+/* An array that is read and written must have contents before, but for c of a product that beta=0 does not read. */
+static hg_status check_contents(inference *f, uint32_t operand) {
+    graph_operand *beta = NULL;
+    bool has_beta = false, zero = true;
+    for (uint32_t i = 0; i < f->row->operand_count; i++)
+        if (f->row->operands[i].kind == HG_K_LITERAL && strcmp(f->row->operands[i].name, "beta") == 0) {
+            has_beta = true;
+            beta = graph_given(f->r, i);
+        }
+    for (uint64_t i = 0; beta && i < hg_type_size_bytes(literal_type(f, beta->operand)); i++) zero = zero && beta->bytes[i] == 0;
+    if (graph_given(f->r, operand) || (has_beta && zero)) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: it reads %s: give the value that it has before, %s=...", f->row->text,
+                   f->row->operands[operand].name, f->row->operands[operand].name);
+}
+
+/* ---- all of an instruction ---- */
+
+static hg_status check_given(const inference *f) {
+    const graph_request *r = f->r;
+    for (uint32_t i = 0; i < f->row->operand_count; i++) {
+        const hg_operand_info *info = &f->row->operands[i];
+        if (info->optional != HG_REQUIRED || graph_is_written(info) || graph_given(f->r, i)) continue;
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       info->kind == HG_K_COUNT ? "%s: no shape tells %s: write %s=…" : "%s: %s is missing: write %s=…", f->row->text,
+                       info->name, info->name);
+    }
+    for (uint32_t i = 0; i < r->operand_count; i++)
+        if (r->operands[i].kind == GRAPH_ARRAY) HG_TRY(check_type(f, r->operands[i].operand, value_of(f, &r->operands[i])));
+    return HG_OK;
+}
+
+/* Numbers that are known already must agree with those that other shapes told. */
+static hg_status check_shapes(inference *f) {
+    const char *p = graph_shape_pattern((hg_op)f->r->op);
+    graph_shape s;
+    for (uint32_t i = 0; i < f->r->operand_count; i++)
+        if (strncmp(f->row->operands[f->r->operands[i].operand].name, "ld", 2) == 0) return HG_OK;
+    while (graph_shape_next(f->row, &p, &s)) {
+        const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
+        if (!o || o->kind != GRAPH_ARRAY) continue;
+        const graph_value *v = value_of(f, o);
+        turn(f, &s);
+        int many = extents_of_many(&s, v->rank);
+        for (uint32_t i = 0, d = 0; i < s.count && many >= 0; i++) {
+            uint64_t x, y;
+            const graph_shape_extent *e = &s.extents[i];
+            uint32_t at = d;
+            d += e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
+            graph_extent extent = e->kind == GRAPH_SHAPE_SIZE ? f->sizes[e->operand] : extent_of(f, e);
+            if (e->kind == GRAPH_SHAPE_MANY || !graph_is_number(f->g, extent, &x) || !graph_is_number(f->g, v->extents[at], &y) || x == y)
+                continue;
+            hg_text shape = {0}, other = {0};
+            uint32_t teller = e->kind == GRAPH_SHAPE_SIZE ? f->teller[e->operand] : HG_MAX_OPERANDS;
+            graph_print_shape(&shape, f->g, v);
+            if (teller < HG_MAX_OPERANDS) graph_print_shape(&other, f->g, value_of(f, graph_given(f->r, teller)));
+            hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, extent %u of it should be %llu%s%s%s%s", f->row->text,
+                                       f->row->operands[s.operand].name, shape.data ? shape.data : "", (unsigned)at + 1,
+                                       (unsigned long long)x, other.data ? ": " : "", other.data ? f->row->operands[teller].name : "",
+                                       other.data ? " is " : "", other.data ? other.data : "");
+            hg_text_free(&shape);
+            hg_text_free(&other);
+            return status;
+        }
+    }
+    return HG_OK;
+}
+
+hg_status graph_infer(hg_graph *g, graph_request *r) {
+    if (r->program) return graph_infer_program(g, r);
+    inference f = {.g = g, .r = r, .row = hg_op_get((hg_op)r->op)};
+    HG_TRY(find_type(&f));
+    HG_TRY(learn_sizes(&f));
+    HG_TRY(check_given(&f));
+    HG_TRY(check_shapes(&f));
+    HG_TRY(read_literals(&f));
+    for (uint32_t i = 0; i < f.row->operand_count; i++)
+        if (graph_is_written(&f.row->operands[i]) && (f.row->operands[i].access & HG_READ)) HG_TRY(check_contents(&f, i));
+    return make_results(&f);
+}

@@ -1,0 +1,31 @@
+/* The table of shapes, read. Must not know: values, calls. */
+#ifndef HG_GRAPH_SHAPES_H
+#define HG_GRAPH_SHAPES_H
+
+#include "graph/request.h"
+
+typedef enum graph_shape_kind {
+    GRAPH_SHAPE_ANY,
+    GRAPH_SHAPE_SIZE,     /* the size */
+    GRAPH_SHAPE_MANY,     /* extents whose product is the size */
+    GRAPH_SHAPE_PART,     /* the size divided by the number `by` */
+    GRAPH_SHAPE_QUOTIENT, /* by the size `by` */
+    GRAPH_SHAPE_CONV      /* what conv2d makes along axis `by` */
+} graph_shape_kind;
+typedef struct graph_shape_extent {
+    uint8_t kind;
+    uint32_t operand, by;
+} graph_shape_extent;
+/* An array's shape. */
+typedef struct graph_shape {
+    uint32_t operand, flag; /* flag: HG_MAX_OPERANDS: none */
+    uint32_t count;
+    graph_shape_extent extents[PLAN_MAX_RANK];
+} graph_shape;
+
+/* "": the table has no line for it. */
+const char *graph_shape_pattern(hg_op op);
+/* The next array of a pattern; false: there is none. */
+bool graph_shape_next(const hg_op_info *row, const char **pattern, graph_shape *shape);
+
+#endif

@@ -1,0 +1,417 @@
+/* Array graphs on a backend: what the passes made of a graph as executables, and their bindings over one workspace.
+ * Must not know: what calls do. */
+#include "graph/lower.h"
+#include "graph/memory.h"
+#include "graph/passes.h"
+#include "base/sized.h"
+#include "runtime/runtime.h"
+#include <stdio.h>
+#include <string.h>
+
+struct hg_graph_executable {
+    hg_backend *backend;
+    hg_graph *graph; /* after the passes */
+    graph_pass_set passes;
+    graph_regions regions;
+    hg_executable **executables; /* of each region */
+    hg_buffer *constants;        /* of each value: its elements on the device; handle 0: none */
+    uint32_t references;         /* atomic */
+};
+
+typedef struct bound_value {
+    hg_buffer buffer; /* 0: not bound */
+    bool own;         /* a view, freed with the binding */
+} bound_value;
+
+struct hg_graph_binding {
+    hg_graph_executable *executable;
+    uint64_t *extents; /* of all terms */
+    graph_memory memory;
+    hg_buffer workspace;
+    bound_value *values;
+    hg_binding **bindings; /* of each region */
+    hg_mutex lock;         /* protects `last`; held by a launch that waits */
+    hg_event *last;        /* of the last submission; NULL: it is over */
+};
+
+/* ---- executables ---- */
+
+static const hg_sized OPTIONS = HG_SIZED(hg_graph_options, passes, "zero it and set size");
+
+static hg_status compile_regions(hg_graph_executable *e) {
+    e->executables = hg_calloc((size_t)e->regions.count + 1, sizeof(hg_executable *));
+    if (!e->executables) return hg_fail_memory();
+    for (uint64_t i = 0; i < e->regions.count; i++)
+        HG_TRY(hg_executable_create(e->backend, e->regions.data[i].program, &e->executables[i]));
+    return HG_OK;
+}
+
+/* Where the device sees the host's memory nothing is copied. */
+static hg_status place_constant(hg_graph_executable *e, uint32_t value) {
+    const graph_value *v = &e->graph->values.data[value];
+    uint64_t elements, bytes;
+    if (v->source != GRAPH_CONSTANT || !v->bytes) return HG_OK;
+    if (!graph_is_number(e->graph, v->elements, &elements) || !hg_mul_u64(elements, graph_type_bytes(v), &bytes))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "constant %s: its extents are to be numbers, as its elements are given", v->name);
+    if (e->backend->caps->host_memory && bytes && (uintptr_t)v->bytes % GRAPH_ALIGN == 0 &&
+        hg_buffer_import(e->backend, (void *)(uintptr_t)v->bytes, bytes, &e->constants[value]) == HG_OK)
+        return HG_OK;
+    HG_TRY(hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]));
+    return hg_buffer_write(e->backend, e->constants[value], 0, v->bytes, bytes);
+}
+
+static hg_status place_constants(hg_graph_executable *e) {
+    e->constants = hg_calloc((size_t)e->graph->values.count + 1, sizeof *e->constants);
+    if (!e->constants) return hg_fail_memory();
+    for (uint32_t i = 0; i < e->graph->values.count; i++) HG_TRY(place_constant(e, i));
+    return HG_OK;
+}
+
+static void release(hg_graph_executable *e) {
+    if (!e || hg_atomic_sub_fetch(&e->references, 1, HG_ACQ_REL) != 0) return;
+    for (uint64_t i = 0; i < e->regions.count && e->executables; i++) hg_executable_destroy(e->executables[i]);
+    for (uint64_t i = 0; e->constants && i < e->graph->values.count; i++)
+        if (e->constants[i].handle) HG_IGNORE(hg_backend_free_buffer(e->backend, e->constants[i])); /* it is there */
+    hg_free(e->constants);
+    hg_free(e->executables);
+    graph_regions_free(&e->regions);
+    hg_graph_release(e->graph);
+    hg_free(e);
+}
+
+void hg_graph_executable_destroy(hg_graph_executable *e) {
+    HG_ENTRY;
+    release(e);
+}
+
+hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *given, hg_graph_executable **executable) {
+    HG_ENTRY;
+    hg_graph_options options = {.size = sizeof options};
+    if (!backend || !graph || !executable) return hg_null_argument(!backend ? "backend" : !graph ? "graph" : "executable");
+    if (given) HG_TRY(hg_sized_take(&OPTIONS, given, &options));
+    HG_TRY(hg_backend_alive(backend));
+    hg_graph_executable *e = hg_calloc(1, sizeof *e);
+    if (!e) return hg_fail_memory();
+    e->backend = backend;
+    e->references = 1;
+    hg_status status = graph_passes_named(options.passes, &e->passes);
+    if (status == HG_OK) status = graph_optimize(graph, e->passes, &e->graph);
+    if (status == HG_OK) status = graph_lower(e->graph, e->passes >> GRAPH_PASS_JOIN & 1, &e->regions);
+    if (status == HG_OK) status = compile_regions(e);
+    if (status == HG_OK) status = place_constants(e);
+    if (status == HG_OK)
+        *executable = e;
+    else
+        release(e);
+    return status;
+}
+
+/* ---- what a binding is given ---- */
+
+static const hg_param_value *given(const hg_params *params, const char *name) {
+    for (uint64_t i = 0; params && name && i < params->values.count; i++)
+        if (params->values.data[i].name && strcmp(params->values.data[i].name, name) == 0) return &params->values.data[i];
+    return NULL;
+}
+
+static hg_status take_symbols(const hg_graph *g, const hg_params *params, uint64_t *symbols) {
+    for (uint64_t i = 0; i < g->symbols.count; i++) {
+        const hg_param_value *v = given(params, g->symbols.data[i]);
+        if (!v) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s is not set", g->symbols.data[i]);
+        if (v->kind != HG_PARAM_SCALAR || (v->type != HG_TYPE_U64 && v->type != HG_TYPE_U32))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the extent %s is given as %s, u64 expected", g->symbols.data[i],
+                           v->kind == HG_PARAM_SCALAR ? hg_type_name((hg_type)v->type) : "an array");
+        symbols[i] = 0;
+        memcpy(&symbols[i], v->bytes, v->type == HG_TYPE_U64 ? 8 : 4);
+    }
+    return HG_OK;
+}
+
+static bool is_known(const hg_graph *g, const char *name) {
+    if (graph_find_symbol(g, name, strlen(name)) != GRAPH_NOT_SET) return true;
+    for (uint64_t i = 0; i < g->outputs.count; i++)
+        if (strcmp(g->outputs.data[i].name, name) == 0) return true;
+    uint32_t value = graph_find_value(g, name, strlen(name));
+    if (value == GRAPH_NOT_SET) return false;
+    const graph_value *v = &g->values.data[value];
+    return v->source == GRAPH_INPUT || (v->source == GRAPH_CONSTANT && !v->bytes);
+}
+
+static hg_status check_names(const hg_graph *g, const hg_params *params) {
+    for (uint64_t i = 0; params && i < params->values.count; i++) {
+        const hg_param_value *v = &params->values.data[i];
+        if (!v->name) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "register r%u: a graph has no registers", (unsigned)v->reg);
+        if (!is_known(g, v->name))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.200s' is no input, output, extent or open constant of the graph", v->name);
+    }
+    return HG_OK;
+}
+
+/* ---- memory ---- */
+
+static uint64_t bytes_of(const hg_graph_binding *b, uint32_t value) {
+    const graph_value *v = &b->executable->graph->values.data[value];
+    return b->extents[v->elements] * graph_type_bytes(v);
+}
+
+/* Part of a buffer, or the buffer where it is all of it. */
+static hg_status bind_part(hg_graph_binding *b, uint32_t value, hg_buffer whole, uint64_t offset) {
+    hg_backend *backend = b->executable->backend;
+    uint64_t size, bytes = bytes_of(b, value);
+    HG_TRY(hg_backend_buffer_size(backend, whole, &size));
+    b->values[value].buffer = whole;
+    if (offset == 0 && size == bytes) return HG_OK;
+    HG_TRY(hg_buffer_view(backend, whole, offset, bytes, &b->values[value].buffer));
+    b->values[value].own = true;
+    return HG_OK;
+}
+
+static hg_status bind_named(hg_graph_binding *b, uint32_t value, const char *name, const char *what, const hg_params *params) {
+    const hg_graph *g = b->executable->graph;
+    const hg_param_value *v = given(params, name);
+    uint64_t size, bytes = bytes_of(b, value);
+    if (!v) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s has no buffer", what, name);
+    if (v->kind != HG_PARAM_BUFFER)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s is given a %s, a buffer expected", what, name,
+                       v->kind == HG_PARAM_POOL ? "pool" : "scalar");
+    hg_buffer buffer = {v->handle};
+    HG_TRY(hg_backend_buffer_size(b->executable->backend, buffer, &size));
+    if (size >= bytes) return bind_part(b, value, buffer, 0);
+    hg_text shape = {0};
+    graph_print_shape(&shape, g, &g->values.data[value]);
+    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "the %s %s is %s, %llu bytes: its buffer has %llu", what, name,
+                               shape.data ? shape.data : "", (unsigned long long)bytes, (unsigned long long)size);
+    hg_text_free(&shape);
+    return status;
+}
+
+/* Outputs are written while inputs are still read. */
+static hg_status check_apart(const hg_graph_binding *b, uint32_t output, const char *name) {
+    const hg_graph *g = b->executable->graph;
+    hg_backend *backend = b->executable->backend;
+    uint64_t handle = hg_handle_plain(backend, b->values[output].buffer.handle);
+    hg_range own = hg_buffer_range(backend, NULL, handle);
+    hg_touch mine = hg_touch_of(backend, &own, true);
+    for (uint32_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        if (i == output || !b->values[i].buffer.handle || v->source == GRAPH_VIEW) continue;
+        hg_range range = hg_buffer_range(backend, NULL, hg_handle_plain(backend, b->values[i].buffer.handle));
+        hg_touch other = hg_touch_of(backend, &range, false);
+        bool apart = mine.arena != other.arena || mine.start >= other.start + other.size || other.start >= mine.start + mine.size;
+        if (!apart)
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the output %s shares memory with %s", name, v->name ? v->name : "another output");
+    }
+    return HG_OK;
+}
+
+static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
+    const hg_graph *g = b->executable->graph;
+    for (uint32_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        if (v->source == GRAPH_INPUT) HG_TRY(bind_named(b, i, v->name, "input", params));
+        if (v->source == GRAPH_CONSTANT && v->bytes) HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
+        if (v->source == GRAPH_CONSTANT && !v->bytes) HG_TRY(bind_named(b, i, v->name, "constant", params));
+    }
+    for (uint64_t i = 0; i < g->outputs.count; i++) {
+        uint32_t value = g->outputs.data[i].value;
+        HG_TRY(bind_named(b, value, g->outputs.data[i].name, "output", params));
+        HG_TRY(check_apart(b, value, g->outputs.data[i].name));
+    }
+    for (uint32_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        bool live = v->call < g->calls.count && graph_result_is(g, &g->calls.data[v->call], i);
+        if (v->source == GRAPH_RESULT && live && !b->values[i].buffer.handle) HG_TRY(bind_part(b, i, b->workspace, b->memory.offsets[i]));
+        if (v->source == GRAPH_VIEW && b->values[v->of].buffer.handle)
+            HG_TRY(bind_part(b, i, b->values[v->of].buffer, b->extents[v->offset] * graph_type_bytes(v)));
+    }
+    return HG_OK;
+}
+
+/* ---- regions ---- */
+
+static hg_status set_scalar(hg_params *params, const hg_param *p, const graph_operand *o, const uint64_t *extents) {
+    uint64_t value;
+    if (o->kind == GRAPH_LITERAL) return hg_params_set_scalar(params, p->name, (hg_type)p->type, o->bytes);
+    value = extents[o->number];
+    if (p->type == HG_TYPE_U32 && value > UINT32_MAX)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is %llu, more than a u32 holds", p->name, (unsigned long long)value);
+    return hg_params_set_scalar(params, p->name, (hg_type)p->type, &value);
+}
+
+static hg_status set_direct(const hg_graph_binding *b, const graph_call *call, hg_params *params) {
+    const hg_graph *g = b->executable->graph;
+    for (uint32_t i = 0; i < call->program->param_count; i++) {
+        const hg_param *p = &call->program->params[i];
+        const graph_operand *o = graph_operand_of(g, call, i);
+        uint32_t value = graph_result_of(g, call, i);
+        if (value == GRAPH_NOT_SET && o && o->kind == GRAPH_ARRAY) value = o->number;
+        if (value != GRAPH_NOT_SET)
+            HG_TRY(hg_params_set_buffer(params, p->name, b->values[value].buffer));
+        else if (o)
+            HG_TRY(set_scalar(params, p, o, b->extents));
+    }
+    return HG_OK;
+}
+
+static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg_params *params) {
+    if (r->direct) return set_direct(b, &b->executable->graph->calls.data[r->calls.data[0]], params);
+    for (uint64_t i = 0; i < r->slots.count; i++)
+        HG_TRY(hg_params_set_buffer(params, r->slots.data[i].name, b->values[r->slots.data[i].value].buffer));
+    for (uint64_t i = 0; i < r->scalars.count; i++)
+        HG_TRY(hg_params_set_scalar(params, r->scalars.data[i].name, HG_TYPE_U64, &b->extents[r->scalars.data[i].extent]));
+    return HG_OK;
+}
+
+/* The call as part of an error. */
+static hg_status in_call(const hg_graph *g, const graph_region *r, hg_status status) {
+    char what[160], message[sizeof hg_error_record()->message];
+    hg_error *error = hg_error_record();
+    if (status == HG_OK || !r->calls.count) return status;
+    uint64_t at = 0; /* an instruction came from the line of its call */
+    for (uint64_t i = 0; i < r->calls.count; i++)
+        if (error->line && g->calls.data[r->calls.data[i]].line == error->line) at = i;
+    snprintf(message, sizeof message, "%s: %.300s", graph_call_text(g, &g->calls.data[r->calls.data[at]], what), error->message);
+    memcpy(error->message, message, sizeof message);
+    return status;
+}
+
+static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
+    const graph_region *r = &b->executable->regions.data[number];
+    hg_launch launch = HG_LAUNCH_PROGRAM;
+    hg_params *params = hg_params_create();
+    if (!params) return hg_fail_memory();
+    hg_status status = set_region(b, r, params);
+    if (status == HG_OK) status = hg_binding_create(b->executable->executables[number], &launch, params, &b->bindings[number]);
+    hg_params_destroy(params);
+    return in_call(b->executable->graph, r, status);
+}
+
+static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
+    const hg_graph_executable *e = b->executable;
+    const hg_graph *g = e->graph;
+    uint64_t symbols[HG_MAX_GRAPH_EXTENTS];
+    HG_TRY(check_names(g, params));
+    HG_TRY(take_symbols(g, params, symbols));
+    b->extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *b->extents);
+    b->values = hg_calloc((size_t)g->values.count + 1, sizeof *b->values);
+    b->bindings = hg_calloc((size_t)e->regions.count + 1, sizeof(hg_binding *));
+    if (!b->extents || !b->values || !b->bindings) return hg_fail_memory();
+    graph_extent_values(g, symbols, b->extents);
+    HG_TRY(graph_check(g, b->extents));
+    HG_TRY(graph_plan_memory(g, b->extents, e->passes >> GRAPH_PASS_SHARE & 1, &b->memory));
+    HG_TRY(hg_backend_allocate_buffer(e->backend, b->memory.bytes, &b->workspace));
+    HG_TRY(bind_values(b, params));
+    for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));
+    return HG_OK;
+}
+
+hg_status hg_graph_bind(hg_graph_executable *e, const hg_params *params, hg_graph_binding **binding) {
+    HG_ENTRY;
+    if (!e || !binding) return hg_null_argument(e ? "binding" : "executable");
+    HG_TRY(hg_backend_alive(e->backend));
+    hg_graph_binding *b = hg_calloc(1, sizeof *b);
+    if (!b) return hg_fail_memory();
+    hg_mutex_init(&b->lock);
+    hg_atomic_fetch_add(&e->references, 1, HG_RELAXED);
+    b->executable = e;
+    hg_status status = bind_all(b, params);
+    if (status != HG_OK) {
+        hg_error kept = *hg_error_record();
+        hg_graph_binding_destroy(b);
+        *hg_error_record() = kept;
+        return status;
+    }
+    *binding = b;
+    return HG_OK;
+}
+
+void hg_graph_binding_destroy(hg_graph_binding *b) {
+    HG_ENTRY;
+    if (!b) return;
+    hg_graph_executable *e = b->executable;
+    for (uint64_t i = 0; b->bindings && i < e->regions.count; i++) hg_binding_destroy(b->bindings[i]);
+    for (uint64_t i = e->graph->values.count; b->values && i-- > 0;)
+        if (b->values[i].own) HG_IGNORE(hg_backend_free_buffer(e->backend, b->values[i].buffer)); /* it is there */
+    if (b->workspace.handle) HG_IGNORE(hg_backend_free_buffer(e->backend, b->workspace));         /* the same */
+    hg_event_destroy(b->last);
+    graph_memory_free(&b->memory);
+    hg_mutex_destroy(&b->lock);
+    hg_free(b->extents);
+    hg_free(b->values);
+    hg_free(b->bindings);
+    hg_free(b);
+    release(e);
+}
+
+hg_status hg_graph_binding_memory(const hg_graph_binding *b, hg_graph_memory_info *info) {
+    HG_ENTRY;
+    if (!b || !info) return hg_null_argument(b ? "info" : "binding");
+    if (info->size < sizeof *info)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_graph_memory_info.size is %llu, %llu expected", (unsigned long long)info->size,
+                       (unsigned long long)sizeof *info);
+    info->workspace_bytes = b->memory.bytes;
+    info->least_bytes = b->memory.least;
+    info->launches = b->executable->regions.count;
+    return HG_OK;
+}
+
+/* ---- launches ---- */
+
+static hg_status wait_for_last(hg_graph_binding *b) {
+    hg_event *last = b->last;
+    if (!last) return HG_OK;
+    hg_status status = hg_event_wait(last);
+    if (status == HG_ERROR_WOULD_BLOCK) return status;
+    b->last = NULL;
+    hg_event_destroy(last); /* what became of that launch, its own event says */
+    return HG_OK;
+}
+
+static hg_status launch_all(hg_graph_binding *b) {
+    const hg_graph_executable *e = b->executable;
+    HG_TRY(wait_for_last(b));
+    for (uint64_t i = 0; i < e->regions.count; i++) {
+        hg_status status = hg_binding_launch(b->bindings[i]);
+        if (HG_UNLIKELY(status != HG_OK)) return in_call(e->graph, &e->regions.data[i], status);
+    }
+    return HG_OK;
+}
+
+hg_status hg_graph_binding_launch(hg_graph_binding *b) {
+    HG_ENTRY;
+    if (!b) return hg_null_argument("binding");
+    hg_mutex_lock(&b->lock);
+    hg_status status = launch_all(b);
+    hg_mutex_unlock(&b->lock);
+    return status;
+}
+
+/* The commands of all regions, behind the last submission. */
+static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits, size_t wait_count, hg_event **signal) {
+    uint64_t count = b->executable->regions.count;
+    hg_command *commands = hg_calloc((size_t)count + 1, sizeof *commands);
+    hg_event **all = hg_calloc(wait_count + 1, sizeof *all), *last = NULL;
+    hg_status status = commands && all ? HG_OK : hg_fail_memory();
+    for (size_t i = 0; i < wait_count && all; i++) all[i] = waits[i];
+    if (all && b->last) all[wait_count] = b->last;
+    for (uint64_t i = 0; i < count && commands; i++)
+        commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = b->bindings[i]};
+    if (status == HG_OK) status = hg_queue_submit(queue, commands, (size_t)count, all, wait_count + (b->last != NULL), &last);
+    if (status == HG_OK && signal) status = hg_queue_submit(queue, NULL, 0, &last, 1, signal);
+    if (last) {
+        hg_event_destroy(b->last);
+        b->last = last;
+    }
+    hg_free(commands);
+    hg_free(all);
+    return status;
+}
+
+hg_status hg_graph_binding_submit(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits, size_t wait_count, hg_event **signal) {
+    HG_ENTRY;
+    if (!b || !queue || (wait_count && !waits)) return hg_null_argument(!b ? "binding" : !queue ? "queue" : "waits");
+    hg_mutex_lock(&b->lock);
+    hg_status status = submit_all(b, queue, waits, wait_count, signal);
+    hg_mutex_unlock(&b->lock);
+    return status;
+}
