@@ -167,6 +167,12 @@ hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, 
     return HG_OK;
 }
 
+bool graph_is_output(const hg_graph *g, uint32_t value) {
+    for (uint64_t i = 0; i < g->outputs.count; i++)
+        if (g->outputs.data[i].value == value) return true;
+    return false;
+}
+
 hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t length) {
     for (uint64_t i = 0; i < g->outputs.count; i++)
         if (is_name(g->outputs.data[i].name, name, length))

@@ -12,7 +12,7 @@
 
 /* Number of an expression over the graph's symbols. Equal expressions have equal numbers. */
 typedef uint32_t graph_extent;
-enum { GRAPH_NOT_SET = UINT32_MAX }; /* an extent, a value or a call that is not there */
+#define GRAPH_NOT_SET UINT32_MAX /* an extent, a value or a call that is not there */
 
 typedef struct graph_term {
     uint8_t kind;         /* hg_extent_op_kind; a PARAM is a symbol */
@@ -139,6 +139,7 @@ uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length);
 /* Keeps a program, which it takes over, also after failure. file may be NULL. */
 hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length, const char *file) HG_NODISCARD;
 uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length);
+bool graph_is_output(const hg_graph *g, uint32_t value);
 /* An output whose name is copied. */
 hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t length) HG_NODISCARD;
 /* Bytes of an element. */

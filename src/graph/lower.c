@@ -112,23 +112,6 @@ static hg_status operand_arg(lowering *l, const graph_call *call, uint32_t i, tu
 
 /* ---- calls ---- */
 
-/* A value that a call changes begins as a copy of what it was, unless it takes over its memory. */
-static hg_status copy_before(lowering *l, const graph_call *call) {
-    for (uint32_t i = 0; i < call->result_count; i++) {
-        graph_result result = l->g->results.data[call->first_result + i];
-        const graph_operand *o = graph_operand_of(l->g, call, result.operand);
-        const graph_value *v = &l->g->values.data[result.value];
-        uint8_t to, from;
-        if (!o || o->kind != GRAPH_ARRAY || v->takes == o->number) continue;
-        HG_TRY(slot_of(l, o->number, true, false, &from));
-        HG_TRY(slot_of(l, result.value, false, true, &to));
-        hg_arg args[4] = {hg_array(to), hg_array(from), hg_arg_name("identity"), hg_left_out()};
-        HG_TRY(scalar_of(l, v->elements, &args[3]));
-        hg_builder_add(l->b, hg_op_get(HG_OP_PARALLEL_MAP)->opcode, (hg_type)v->type, HG_TYPE_INFER, args, 4);
-    }
-    return HG_OK;
-}
-
 /* A result that is a register is stored. */
 static hg_status store_after(lowering *l, const graph_call *call) {
     uint8_t reg;
@@ -143,7 +126,7 @@ static hg_status add_instruction(lowering *l, const graph_call *call) {
     hg_arg args[HG_MAX_OPERANDS];
     tuple_args *rooms = hg_calloc(row->operand_count, sizeof *rooms);
     if (!rooms) return hg_fail_memory();
-    hg_status status = copy_before(l, call);
+    hg_status status = HG_OK;
     for (uint32_t i = 0; i < row->operand_count && status == HG_OK; i++) status = operand_arg(l, call, i, &rooms[i], &args[i]);
     hg_builder_at(l->b, call->line, call->line ? 1 : 0);
     if (status == HG_OK)

@@ -13,19 +13,16 @@ typedef struct graph_life {
     uint32_t first, last; /* first > last: it needs no memory of the workspace */
 } graph_life;
 
-static bool is_output(const hg_graph *g, uint32_t value) {
-    for (uint64_t i = 0; i < g->outputs.count; i++)
-        if (g->outputs.data[i].value == value) return true;
-    return false;
-}
+static uint32_t next_owner(const graph_value *v) { return v->source == GRAPH_VIEW ? v->of : v->takes; }
 
-/* Of each value the one whose memory it is in: that of the first of those that took it over. A value comes behind the one that it is a view of, and behind
- * the one that it takes over. */
+/* Of each value the one whose memory it is in: that of the first of those that took it over. */
 static void find_owners(const hg_graph *g, uint32_t *owners) {
+    for (uint32_t i = 0; i < g->values.count; i++) owners[i] = GRAPH_NOT_SET;
     for (uint32_t i = 0; i < g->values.count; i++) {
-        const graph_value *v = &g->values.data[i];
-        uint32_t of = v->source == GRAPH_VIEW ? v->of : v->takes;
-        owners[i] = of == GRAPH_NOT_SET ? i : owners[of];
+        uint32_t last = i;
+        while (owners[last] == GRAPH_NOT_SET && next_owner(&g->values.data[last]) != GRAPH_NOT_SET) last = next_owner(&g->values.data[last]);
+        if (owners[last] == GRAPH_NOT_SET) owners[last] = last;
+        for (uint32_t at = i; owners[at] == GRAPH_NOT_SET; at = next_owner(&g->values.data[at])) owners[at] = owners[last];
     }
 }
 
@@ -89,7 +86,7 @@ hg_status graph_take_memory(hg_graph *g) {
         const graph_call *c = &g->calls.data[i];
         for (uint32_t k = 0; k < c->result_count; k++) {
             const graph_result *r = &g->results.data[c->first_result + k];
-            for (uint32_t n = 0; n < c->operand_count && !is_output(g, r->value); n++) {
+            for (uint32_t n = 0; n < c->operand_count && !graph_is_output(g, r->value); n++) {
                 const graph_operand *o = &g->operands.data[c->first_operand + n];
                 if (o->kind != GRAPH_ARRAY || last[o->number] != i || !may_take(g, c, r, o)) continue;
                 if (o->operand == r->operand && uses_in_call(g, c, o->number) > 1) continue;
@@ -191,8 +188,9 @@ hg_status graph_plan_memory(const hg_graph *g, const uint64_t *extents, bool sha
     uint64_t count;
     graph_life *lives = hg_alloc((size_t)(g->values.count + 1) * sizeof *lives);
     item *items = hg_alloc((size_t)(g->values.count + 1) * sizeof *items);
-    uint32_t *owners = hg_alloc((size_t)(g->values.count + 1) * sizeof *owners);
-    *memory = (graph_memory){.offsets = hg_calloc((size_t)g->values.count + 1, sizeof *memory->offsets)};
+    *memory = (graph_memory){.owners = hg_alloc((size_t)(g->values.count + 1) * sizeof *memory->owners),
+                             .offsets = hg_calloc((size_t)g->values.count + 1, sizeof *memory->offsets)};
+    uint32_t *owners = memory->owners;
     hg_status status = HG_OK;
     if (!lives || !items || !owners || !memory->offsets) {
         status = hg_fail_memory();
@@ -207,12 +205,13 @@ hg_status graph_plan_memory(const hg_graph *g, const uint64_t *extents, bool sha
     }
     hg_free(lives);
     hg_free(items);
-    hg_free(owners);
     if (status != HG_OK) graph_memory_free(memory);
     return status;
 }
 
 void graph_memory_free(graph_memory *memory) {
+    hg_free(memory->owners);
     hg_free(memory->offsets);
+    memory->owners = NULL;
     memory->offsets = NULL;
 }

@@ -10,7 +10,8 @@ enum { GRAPH_ALIGN = 256 }; /* of each value's first byte: what devices ask of a
 hg_status graph_take_memory(hg_graph *g) HG_NODISCARD;
 
 typedef struct graph_memory {
-    uint64_t *offsets; /* of each value that has a life, and of those that take over its memory */
+    uint32_t *owners;  /* of each value the one whose memory it lies in */
+    uint64_t *offsets; /* in the workspace, of each value whose owner is a result of a call that nothing outside sees */
     uint64_t bytes;    /* of the workspace */
     uint64_t least;    /* the largest sum of live values at any call: no plan needs less */
     uint32_t peak;     /* that call */

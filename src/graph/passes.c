@@ -102,15 +102,31 @@ static bool is_aligned(const hg_graph *g, uint32_t value) {
     return true;
 }
 
-static hg_status align_operand(hg_graph *g, uint64_t operand) {
-    uint32_t copy, value = g->operands.data[operand].number;
-    if (g->operands.data[operand].kind != GRAPH_ARRAY || is_aligned(g, value)) return HG_OK;
-    HG_TRY(copy_of(g, value, &copy));
-    g->operands.data[operand].number = copy;
+static hg_status align_operand(hg_graph *g, const graph_call *c, uint32_t k) {
+    graph_operand *o = &g->operands.data[c->first_operand + k];
+    uint32_t copy;
+    if (!c->program || o->kind != GRAPH_ARRAY || is_aligned(g, o->number)) return HG_OK;
+    HG_TRY(copy_of(g, o->number, &copy));
+    g->operands.data[c->first_operand + k].number = copy;
     return HG_OK;
 }
 
-static hg_status align_views(hg_graph *g) {
+/* What a call changes lies in memory of its result before: a copy, unless the result takes over the operand's own. */
+static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) {
+    const graph_operand *o = &g->operands.data[c->first_operand + k];
+    uint32_t result = o->kind == GRAPH_ARRAY ? graph_result_of(g, c, o->operand) : GRAPH_NOT_SET, copy;
+    if (result == GRAPH_NOT_SET || g->values.data[result].takes == o->number) return HG_OK;
+    HG_TRY(copy_of(g, o->number, &copy));
+    g->operands.data[c->first_operand + k].number = copy;
+    if (graph_is_output(g, result))
+        g->values.data[copy].takes = result;
+    else
+        g->values.data[result].takes = copy;
+    return HG_OK;
+}
+
+/* The calls again, with copies that `change` appends for an operand in front of its call. */
+static hg_status add_copies(hg_graph *g, hg_status (*change)(hg_graph *g, const graph_call *c, uint32_t k)) {
     uint64_t count = g->calls.count;
     graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
     if (!old) return hg_fail_memory();
@@ -118,8 +134,7 @@ static hg_status align_views(hg_graph *g) {
     g->calls.count = 0;
     hg_status status = HG_OK;
     for (uint64_t i = 0; i < count && status == HG_OK; i++) {
-        for (uint32_t k = 0; k < old[i].operand_count && old[i].program && status == HG_OK; k++)
-            status = align_operand(g, old[i].first_operand + k);
+        for (uint32_t k = 0; k < old[i].operand_count && status == HG_OK; k++) status = change(g, &old[i], k);
         graph_call *to = status == HG_OK ? hg_vec_push(&g->calls) : NULL;
         if (to) *to = old[i];
         for (uint32_t k = 0; k < old[i].result_count && to; k++)
@@ -138,8 +153,9 @@ hg_status graph_optimize(const hg_graph *g, graph_pass_set passes, hg_graph **do
         if (passes >> i & 1) status = PASSES[i].run(copy);
     if (status == HG_OK) status = own_outputs(copy);
     for (int i = GRAPH_PASS_MAPS; i < GRAPH_PASS_COUNT && status == HG_OK; i++) {
-        if (i == GRAPH_PASS_INPLACE) status = align_views(copy);
+        if (i == GRAPH_PASS_INPLACE) status = add_copies(copy, align_operand);
         if (status == HG_OK && (passes >> i & 1)) status = PASSES[i].run(copy);
+        if (i == GRAPH_PASS_INPLACE && status == HG_OK) status = add_copies(copy, separate_operand);
     }
     if (status != HG_OK) {
         hg_graph_release(copy);

@@ -220,7 +220,11 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         bool live = v->call < g->calls.count && graph_result_is(g, &g->calls.data[v->call], i);
-        if (v->source == GRAPH_RESULT && live && !b->values[i].buffer.handle) HG_TRY(bind_part(b, i, b->workspace, b->memory.offsets[i]));
+        if (v->source == GRAPH_RESULT && live && !b->values[i].buffer.handle) {
+            uint32_t owner = b->memory.owners[i]; /* an output, of a value that it takes over */
+            bool output = graph_is_output(g, owner);
+            HG_TRY(bind_part(b, i, output ? b->values[owner].buffer : b->workspace, output ? 0 : b->memory.offsets[i]));
+        }
         if (v->source == GRAPH_VIEW && b->values[v->of].buffer.handle)
             HG_TRY(bind_part(b, i, b->values[v->of].buffer, b->extents[v->offset] * graph_type_bytes(v)));
     }

@@ -1,0 +1,224 @@
+/* Random array graphs: with all passes, with each pass alone and with random sets of passes the outputs are those of the calls one by one, bit for bit.
+ *
+ *     graphs [--seed N] [--count N] [--calls N] [--backend B] [--jit on|off|auto] [--show]
+ *
+ * Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
+/* test: labels=graph timeout=600 */
+#include "graph/generate.h"
+#include "test.h"
+#include <stdlib.h>
+
+typedef struct tester {
+    hg_backend *backend;
+    generated_graph graph;
+    hg_graph *built;
+    hg_params *params;
+    hg_buffer buffers[GENERATE_MOST_ARRAYS];
+    uint8_t *expected[GENERATE_MOST_ARRAYS];
+    uint64_t seed, state;
+    uint32_t calls;
+    const char *backend_name;
+    bool failed;
+} tester;
+
+static void complain(tester *t, const char *what, const char *passes) {
+    t->failed = true;
+    fprintf(stderr, "%s with passes %s (%s)\nrun again with: graphs --backend %s --calls %u --seed %llu --count 1\n%s\n", what, passes ? passes : "all",
+            hg_last_error_text(), t->backend_name, (unsigned)t->calls, (unsigned long long)t->seed, t->graph.text);
+}
+
+static uint64_t bytes_of(const generated_array *a) { return a->elements * hg_type_size_bytes(a->type); }
+
+/* Numbers that functions take well, and some that they do not. */
+static void fill(tester *t, const generated_array *a, uint8_t *bytes) {
+    uint64_t size = hg_type_size_bytes(a->type);
+    for (uint64_t i = 0; i < a->elements; i++) {
+        double x = (double)(int64_t)(generate_random(&t->state) % 4001) / 1000.0 - 2.0;
+        if (hg_type_is_integer(a->type)) x = (double)(int64_t)(generate_random(&t->state) % 100) - (hg_type_is_signed(a->type) ? 50 : 0);
+        if (a->zeros) x = 0;
+        (void)!hg_type_from_f64(a->type, x, bytes + i * size);
+    }
+}
+
+static bool is_nan(hg_type type, const uint8_t *bytes) {
+    double x;
+    return hg_type_is_float(type) && hg_type_to_f64(type, bytes, &x) == HG_OK && x != x;
+}
+
+static bool equal(const generated_array *a, const uint8_t *x, const uint8_t *y) {
+    uint64_t size = hg_type_size_bytes(a->type);
+    if (memcmp(x, y, (size_t)bytes_of(a)) == 0) return true;
+    for (uint64_t i = 0; i < a->elements; i++)
+        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 && !(is_nan(a->type, x + i * size) && is_nan(a->type, y + i * size))) return false;
+    return true;
+}
+
+static bool make_arrays(tester *t) {
+    t->params = hg_params_create();
+    for (uint32_t i = 0; i < t->graph.symbol_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", (unsigned)i);
+        if (hg_params_set_scalar(t->params, name, HG_TYPE_U64, &t->graph.symbols[i]) != HG_OK) return false;
+    }
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        uint8_t *bytes = calloc(1, (size_t)bytes_of(a) + 1);
+        uint64_t more = generate_random(&t->state) % 4 ? 0 : 64; /* buffers may be larger than their values */
+        bool done = hg_backend_allocate_buffer(t->backend, bytes_of(a) + more, &t->buffers[i]) == HG_OK;
+        if (!a->output) fill(t, a, bytes);
+        if (done) done = hg_buffer_write(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) == HG_OK;
+        if (done) done = hg_params_set_buffer(t->params, a->name, t->buffers[i]) == HG_OK;
+        t->expected[i] = bytes;
+        if (!done) return false;
+    }
+    return true;
+}
+
+static void free_arrays(tester *t) {
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        if (t->buffers[i].handle) (void)!hg_backend_free_buffer(t->backend, t->buffers[i]);
+        free(t->expected[i]);
+        t->buffers[i].handle = 0;
+        t->expected[i] = NULL;
+    }
+    hg_params_destroy(t->params);
+}
+
+/* Noise, so that what a launch does not write shows. */
+static bool spoil_outputs(tester *t) {
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        if (!a->output) continue;
+        uint8_t *noise = malloc((size_t)bytes_of(a) + 1);
+        memset(noise, 0xA5, (size_t)bytes_of(a));
+        hg_status status = hg_buffer_write(t->backend, t->buffers[i], 0, noise, bytes_of(a));
+        free(noise);
+        if (status != HG_OK) return false;
+    }
+    return true;
+}
+
+static void compare(tester *t, const char *passes, bool reference) {
+    for (uint32_t i = 0; i < t->graph.array_count && !t->failed; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        if (!a->output) continue;
+        uint8_t *bytes = malloc((size_t)bytes_of(a) + 1);
+        if (hg_buffer_read(t->backend, t->buffers[i], 0, bytes, bytes_of(a)) != HG_OK) complain(t, "an output could not be read", passes);
+        if (reference)
+            memcpy(t->expected[i], bytes, (size_t)bytes_of(a));
+        else if (!equal(a, bytes, t->expected[i]))
+            complain(t, a->name, passes);
+        else
+            test_passed++;
+        free(bytes);
+    }
+}
+
+/* Twice with one binding: what the first launch leaves in the workspace must not show in the second. */
+static void run(tester *t, const char *passes, bool reference) {
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_graph_options options = {.size = sizeof options, .passes = passes};
+    bool done = hg_graph_compile(t->backend, t->built, &options, &executable) == HG_OK && hg_graph_bind(executable, t->params, &binding) == HG_OK;
+    if (!done) complain(t, "it could not be bound", passes);
+    for (uint32_t i = 0; i < 2 && !t->failed; i++) {
+        if (!spoil_outputs(t) || hg_graph_binding_launch(binding) != HG_OK)
+            complain(t, "it could not be launched", passes);
+        else
+            compare(t, passes, reference && i == 0);
+    }
+    hg_graph_memory_info info = {.size = sizeof info};
+    if (binding && (hg_graph_binding_memory(binding, &info) != HG_OK || info.workspace_bytes < info.least_bytes))
+        complain(t, "a workspace smaller than what lives at once", passes);
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+}
+
+/* What is printed is read back as the same graph. */
+static void check_text(tester *t) {
+    char *text = NULL, *again = NULL;
+    hg_graph *copy = NULL;
+    hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
+    if (hg_graph_print(t->built, &text, NULL) != HG_OK || hg_graph_read_text(text, strlen(text), &options, NULL, &copy) != HG_OK ||
+        hg_graph_print(copy, &again, NULL) != HG_OK)
+        complain(t, "its printed form is not read", "-");
+    else if (strcmp(text, again) != 0)
+        complain(t, "its printed form changes", "-");
+    else
+        test_passed++;
+    if (t->failed && text) fprintf(stderr, "printed:\n%s\nagain:\n%s\n", text, again ? again : "");
+    hg_string_free(text);
+    hg_string_free(again);
+    hg_graph_release(copy);
+}
+
+static void random_passes(tester *t, char names[200]) {
+    size_t length = 0;
+    uint64_t set = generate_random(&t->state);
+    names[0] = 0;
+    for (uint32_t i = 0; hg_graph_pass_name(i); i++)
+        if (set >> i & 1) length += (size_t)snprintf(names + length, 200 - length, "%s%s", length ? "," : "", hg_graph_pass_name(i));
+}
+
+static void check_one(tester *t, bool thorough) {
+    hg_graph_read_options options = {.size = sizeof options, .program = generated_program};
+    char names[200];
+    generate_graph(t->seed, t->calls, &t->graph);
+    t->state = t->seed;
+    t->failed = false;
+    t->built = NULL;
+    hg_diagnostics *d = hg_diagnostics_create(3);
+    if (hg_graph_read_text(t->graph.text, strlen(t->graph.text), &options, d, &t->built) != HG_OK) complain(t, "it could not be read", "-");
+    hg_diagnostics_destroy(d);
+    if (!t->failed && !make_arrays(t)) complain(t, "its arrays could not be made", "-");
+    if (!t->failed) check_text(t);
+    if (!t->failed) run(t, "none", true);
+    if (!t->failed) run(t, NULL, false);
+    for (uint32_t i = 0; hg_graph_pass_name(i) && thorough && !t->failed; i++) run(t, hg_graph_pass_name(i), false);
+    random_passes(t, names);
+    if (!t->failed) run(t, names, false);
+    if (t->failed) test_failed++;
+    free_arrays(t);
+    hg_graph_release(t->built);
+    generated_graph_free(&t->graph);
+}
+
+int main(int argc, char **argv) {
+    tester *t = calloc(1, sizeof *t);
+    uint64_t seed = 1, count = 200;
+    const char *jit = "off";
+    bool show = false;
+    if (!t) return 1;
+    t->backend_name = "cpu";
+    t->calls = 60;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--show") == 0) show = true;
+        if (i + 1 == argc) continue;
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--count") == 0) count = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--calls") == 0) t->calls = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--backend") == 0) t->backend_name = argv[i + 1];
+        if (strcmp(argv[i], "--jit") == 0) jit = argv[i + 1];
+    }
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "%s", t->backend_name);
+    snprintf(config.jit, sizeof config.jit, "%s", jit);
+    snprintf(config.native, sizeof config.native, "off"); /* a vendor's library may give other bits for an array at another place */
+    if (hg_backend_create_with_config(&config, &t->backend) != HG_OK) {
+        SKIP(hg_last_error_text());
+        return test_done();
+    }
+    for (uint64_t i = 0; i < count && test_failed < 5; i++) {
+        t->seed = seed + i;
+        if (show) {
+            generate_graph(t->seed, t->calls, &t->graph);
+            printf("%s\n", t->graph.text);
+            generated_graph_free(&t->graph);
+        }
+        check_one(t, i % 4 == 0);
+    }
+    hg_backend_destroy(t->backend);
+    printf("%llu graphs of up to %u calls on %s\n", (unsigned long long)count, (unsigned)t->calls, t->backend_name);
+    free(t);
+    return test_done();
+}
