@@ -20,7 +20,8 @@ static void find_owners(const hg_graph *g, uint32_t *owners) {
     for (uint32_t i = 0; i < g->values.count; i++) owners[i] = GRAPH_NOT_SET;
     for (uint32_t i = 0; i < g->values.count; i++) {
         uint32_t last = i;
-        while (owners[last] == GRAPH_NOT_SET && next_owner(&g->values.data[last]) != GRAPH_NOT_SET) last = next_owner(&g->values.data[last]);
+        while (owners[last] == GRAPH_NOT_SET && next_owner(&g->values.data[last]) != GRAPH_NOT_SET)
+            last = next_owner(&g->values.data[last]);
         if (owners[last] == GRAPH_NOT_SET) owners[last] = last;
         for (uint32_t at = i; owners[at] == GRAPH_NOT_SET; at = next_owner(&g->values.data[at])) owners[at] = owners[last];
     }

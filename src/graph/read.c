@@ -15,7 +15,8 @@ typedef struct reader {
     graph_extent quotient, over, under; /* what was read last where it is over / under: ceil rounds that up */
     uint64_t errors;
     bool failed;  /* this statement */
-    bool stopped; /* out of memory: nothing more is read */
+    bool stopped; /* nothing more is read */
+    bool no_memory;
 } reader;
 
 /* ---- mistakes ---- */
@@ -40,7 +41,10 @@ static void refuse(reader *r, const hg_token *at, hg_status status) {
     if (status == HG_OK) return;
     char message[sizeof hg_error_record()->message];
     snprintf(message, sizeof message, "%s", hg_error_record()->message);
-    r->stopped |= status == HG_ERROR_OUT_OF_MEMORY;
+    r->no_memory |= status == HG_ERROR_OUT_OF_MEMORY;
+    r->stopped |= r->no_memory;
+    if (r->no_memory) r->failed = true;
+    if (r->no_memory) return;
     mistake(r, "G01", at, NULL, "%.390s", message);
 }
 
@@ -510,12 +514,12 @@ hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_grap
         if (!r->failed && !at_end(r)) expected(r, "the end of the line");
         while (!at_end(r)) next(r);
     }
-    bool failed = r->errors != 0;
+    bool failed = r->errors != 0, no_memory = r->no_memory;
     hg_error first = *hg_error_record();
     hg_free(r);
+    if (no_memory) return hg_fail_memory();
     *hg_error_record() = first;
-    if (failed) return first.status == HG_ERROR_OUT_OF_MEMORY ? first.status : HG_ERROR_ISA;
-    return HG_OK;
+    return failed ? HG_ERROR_ISA : HG_OK;
 }
 
 hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) {
@@ -529,6 +533,7 @@ hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) {
     bool failed = r->failed || *e == GRAPH_NOT_SET;
     hg_free(r);
     if (!failed) return HG_OK;
+    if (hg_error_record()->status == HG_ERROR_OUT_OF_MEMORY) return HG_ERROR_OUT_OF_MEMORY;
     char message[sizeof hg_error_record()->message];
     snprintf(message, sizeof message, "%s", hg_error_record()->message);
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "extent \"%.100s\": %.300s", text, message);

@@ -166,8 +166,8 @@ static void begin(generator *r, const value *result, bool needs_shape) {
 }
 
 static bool map(generator *r) {
-    static const char *const names[] = {"abs", "neg", "sqrt", "exp", "log", "sin", "cos", "tan", "relu", "sigmoid", "tanh", "ceil", "floor", "round",
-                                        "reciprocal", "erf", "identity", "gelu", "swish"};
+    static const char *const names[] = {"abs",  "neg",  "sqrt",  "exp",   "log",        "sin", "cos",      "tan",  "relu", "sigmoid",
+                                        "tanh", "ceil", "floor", "round", "reciprocal", "erf", "identity", "gelu", "swish"};
     static const char *const whole[] = {"abs", "relu", "identity", "neg"};
     const value *a = any(r);
     bool real = hg_type_is_float(a->type);
@@ -243,7 +243,8 @@ static bool batched_gemm(generator *r) {
 static bool conv2d(generator *r) {
     hg_type type = float_type(r);
     uint64_t groups = chance(r, 25) ? 2 : 1, batch = 1 + below(r, 2), in = groups * (1 + below(r, 3)), out = groups * (1 + below(r, 4));
-    uint64_t h = 1 + below(r, 9), w = 1 + below(r, 9), kh = 1 + below(r, (uint32_t)(h < 3 ? h : 3)), kw = 1 + below(r, (uint32_t)(w < 3 ? w : 3));
+    uint64_t h = 1 + below(r, 9), w = 1 + below(r, 9), kh = 1 + below(r, (uint32_t)(h < 3 ? h : 3)),
+             kw = 1 + below(r, (uint32_t)(w < 3 ? w : 3));
     uint64_t sy = 1 + below(r, 2), sx = 1 + below(r, 2), py = below(r, 2), px = below(r, 2);
     const value *x = need(r, type, 4, (uint64_t[]){batch, in, h, w}), *k = need(r, type, 4, (uint64_t[]){out, in / groups, kh, kw});
     const value *bias = chance(r, 50) ? need(r, type, 1, &out) : NULL;
@@ -306,14 +307,15 @@ static bool rope(generator *r) {
 
 static bool attention(generator *r) {
     hg_type type = float_type(r);
-    uint64_t b = 1 + below(r, 2), kv = 1 + below(r, 2), heads = kv * (1 + below(r, 2)), s = 1 + below(r, 7), len = s + below(r, 4), d = 1 + below(r, 9);
+    uint64_t b = 1 + below(r, 2), kv = 1 + below(r, 2), heads = kv * (1 + below(r, 2)), s = 1 + below(r, 7), len = s + below(r, 4),
+             d = 1 + below(r, 9);
     const value *q = need(r, type, 4, (uint64_t[]){b, heads, s, d}), *k = need(r, type, 4, (uint64_t[]){b, kv, len, d});
     const value *v = need(r, type, 4, (uint64_t[]){b, kv, len, d});
     value *y = add(r, type, 4, (uint64_t[]){b, heads, s, d});
     bool flash = chance(r, 40);
     begin(r, y, false);
-    say(r, "%s query=%s, key=%s, value=%s%s%s\n", flash ? "flash_attention" : "attention", q->name, k->name, v->name, flash ? ", block_size=4" : "",
-        chance(r, 30) ? ", causal=true" : "");
+    say(r, "%s query=%s, key=%s, value=%s%s%s\n", flash ? "flash_attention" : "attention", q->name, k->name, v->name,
+        flash ? ", block_size=4" : "", chance(r, 30) ? ", causal=true" : "");
     return true;
 }
 
@@ -331,7 +333,8 @@ static bool fft(generator *r) {
 static bool cache(generator *r) {
     hg_type type = any_type(r);
     uint64_t batch = 1 + below(r, 2), heads = 1 + below(r, 3), d = 1 + below(r, 8), s = 1 + below(r, 3), position = below(r, 4);
-    const value *c = need(r, type, 4, (uint64_t[]){position + s + below(r, 3), batch, heads, d}), *n = need(r, type, 4, (uint64_t[]){s, batch, heads, d});
+    const value *c = need(r, type, 4, (uint64_t[]){position + s + below(r, 3), batch, heads, d}),
+                *n = need(r, type, 4, (uint64_t[]){s, batch, heads, d});
     value *y = add(r, type, 4, c->extents);
     begin(r, y, false);
     say(r, "kv_cache_update cache=%s, new_kv=%s, position=%d\n", c->name, n->name, (int)position);
@@ -356,8 +359,8 @@ static bool contract(generator *r) {
     const value *x = need(r, type, 3, a), *z = need(r, type, 2, b);
     value *y = add(r, type, 3, (uint64_t[]){a[0], a[2], b[1]});
     begin(r, y, true);
-    say(r, "tensor_contract a=%s, b=%s, shape_a=(%d, %d, %d), shape_b=(%d, %d), contract_dims=((1, 0))\n", x->name, z->name, (int)a[0], (int)a[1],
-        (int)a[2], (int)b[0], (int)b[1]);
+    say(r, "tensor_contract a=%s, b=%s, shape_a=(%d, %d, %d), shape_b=(%d, %d), contract_dims=((1, 0))\n", x->name, z->name, (int)a[0],
+        (int)a[1], (int)a[2], (int)b[0], (int)b[1]);
     return true;
 }
 
@@ -375,12 +378,13 @@ static bool quantized(generator *r) {
 static bool sparse(generator *r) {
     hg_type type = float_type(r);
     uint64_t m = 1 + below(r, 9), n = 1 + below(r, 9), k = 1 + below(r, 9), nnz = below(r, 12), ends = m + 1;
-    const value *values = need(r, type, 1, &nnz), *indices = new_input(r, HG_TYPE_U32, 1, &nnz, true), *ptr = new_input(r, HG_TYPE_U32, 1, &ends, true);
+    const value *values = need(r, type, 1, &nnz), *indices = new_input(r, HG_TYPE_U32, 1, &nnz, true),
+                *ptr = new_input(r, HG_TYPE_U32, 1, &ends, true);
     const value *b = need(r, type, 2, (uint64_t[]){k, n});
     value *y = add(r, type, 2, (uint64_t[]){m, n});
     begin(r, y, true);
-    say(r, "sparse_gemm a_values=%s, a_indices=%s, a_ptr=%s, b=%s, m=%d, n=%d, k=%d\n", values->name, indices->name, ptr->name, b->name, (int)m, (int)n,
-        (int)k);
+    say(r, "sparse_gemm a_values=%s, a_indices=%s, a_ptr=%s, b=%s, m=%d, n=%d, k=%d\n", values->name, indices->name, ptr->name, b->name,
+        (int)m, (int)n, (int)k);
     return true;
 }
 
@@ -409,12 +413,14 @@ static bool program(generator *r) {
 }
 
 hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_program **made) {
-    static const char axpy[] = ".atlas 1\n.program axpy\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.lanes n\n"
-                               ".reg a, b f32\n    ldg a, [x[global]]\n    ldg b, [y[global]]\n    fma b, alpha, a, b\n    stg [y[global]], b\n";
+    static const char axpy[] =
+        ".atlas 1\n.program axpy\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 inout [n]\n.param alpha f32\n.lanes n\n"
+        ".reg a, b f32\n    ldg a, [x[global]]\n    ldg b, [y[global]]\n    fma b, alpha, a, b\n    stg [y[global]], b\n";
     /* The first output is the input the other way round, the second its double: an element of the input is read by two lanes. */
-    static const char split[] = ".atlas 1\n.program split\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z buffer f32 out [n]\n"
-                                ".lanes n\n.reg a, b f32\n.reg i u64\n    sub i, n, global\n    sub i, i, 1\n    ldg a, [x[i]]\n    ldg b, [x[global]]\n"
-                                "    add b, b, b\n    stg [y[global]], a\n    stg [z[global]], b\n";
+    static const char split[] =
+        ".atlas 1\n.program split\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z buffer f32 out [n]\n"
+        ".lanes n\n.reg a, b f32\n.reg i u64\n    sub i, n, global\n    sub i, i, 1\n    ldg a, [x[i]]\n    ldg b, [x[global]]\n"
+        "    add b, b, b\n    stg [y[global]], a\n    stg [z[global]], b\n";
     (void)user;
     const char *text = strcmp(file, "axpy.atlas") == 0 ? axpy : split;
     return hg_program_assemble(text, strlen(text), d, made);
@@ -423,12 +429,11 @@ hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_
 /* ---- graphs ---- */
 
 static void one_call(generator *r) {
-    static bool (*const calls[])(generator *) = {map,    map,    map,      map_binary, map_binary, map_binary, reduce,   gemm,      gemm,   batched_gemm, conv2d,
-                                                 rows,   rows,   channels, rope,       attention,  fft,        cache,    all,       contract, quantized, sparse,
-                                                 program, program};
+    static bool (*const calls[])(generator *) = {map,  map,          map,    map_binary, map_binary, map_binary, reduce,  gemm,
+                                                 gemm, batched_gemm, conv2d, rows,       rows,       channels,   rope,    attention,
+                                                 fft,  cache,        all,    contract,   quantized,  sparse,     program, program};
     bool maps = chance(r, 40);
-    while (!calls[maps ? below(r, 6) : below(r, sizeof calls / sizeof *calls)](r)) {
-    }
+    while (!calls[maps ? below(r, 6) : below(r, sizeof calls / sizeof *calls)](r)) {}
 }
 
 static void add_outputs(generator *r) {

@@ -3,7 +3,7 @@
  *     graphs [--seed N] [--count N] [--calls N] [--backend B] [--jit on|off|auto] [--show]
  *
  * Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
-/* test: labels=graph timeout=600 */
+/* test: timeout=600 */
 #include "graph/generate.h"
 #include "test.h"
 #include <stdlib.h>
@@ -23,8 +23,8 @@ typedef struct tester {
 
 static void complain(tester *t, const char *what, const char *passes) {
     t->failed = true;
-    fprintf(stderr, "%s with passes %s (%s)\nrun again with: graphs --backend %s --calls %u --seed %llu --count 1\n%s\n", what, passes ? passes : "all",
-            hg_last_error_text(), t->backend_name, (unsigned)t->calls, (unsigned long long)t->seed, t->graph.text);
+    fprintf(stderr, "%s with passes %s (%s)\nrun again with: graphs --backend %s --calls %u --seed %llu --count 1\n%s\n", what,
+            passes ? passes : "all", hg_last_error_text(), t->backend_name, (unsigned)t->calls, (unsigned long long)t->seed, t->graph.text);
 }
 
 static uint64_t bytes_of(const generated_array *a) { return a->elements * hg_type_size_bytes(a->type); }
@@ -49,7 +49,8 @@ static bool equal(const generated_array *a, const uint8_t *x, const uint8_t *y) 
     uint64_t size = hg_type_size_bytes(a->type);
     if (memcmp(x, y, (size_t)bytes_of(a)) == 0) return true;
     for (uint64_t i = 0; i < a->elements; i++)
-        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 && !(is_nan(a->type, x + i * size) && is_nan(a->type, y + i * size))) return false;
+        if (memcmp(x + i * size, y + i * size, (size_t)size) != 0 && !(is_nan(a->type, x + i * size) && is_nan(a->type, y + i * size)))
+            return false;
     return true;
 }
 
@@ -119,7 +120,8 @@ static void run(tester *t, const char *passes, bool reference) {
     hg_graph_executable *executable = NULL;
     hg_graph_binding *binding = NULL;
     hg_graph_options options = {.size = sizeof options, .passes = passes};
-    bool done = hg_graph_compile(t->backend, t->built, &options, &executable) == HG_OK && hg_graph_bind(executable, t->params, &binding) == HG_OK;
+    bool done = hg_graph_compile(t->backend, t->built, &options, &executable) == HG_OK &&
+                hg_graph_bind(executable, t->params, &binding) == HG_OK;
     if (!done) complain(t, "it could not be bound", passes);
     for (uint32_t i = 0; i < 2 && !t->failed; i++) {
         if (!spoil_outputs(t) || hg_graph_binding_launch(binding) != HG_OK)
@@ -202,6 +204,7 @@ int main(int argc, char **argv) {
     }
     hg_config config = hg_config_default();
     snprintf(config.backend, sizeof config.backend, "%s", t->backend_name);
+    config.timeout_ms = 0; /* a driver's compiler may take long */
     snprintf(config.jit, sizeof config.jit, "%s", jit);
     snprintf(config.native, sizeof config.native, "off"); /* a vendor's library may give other bits for an array at another place */
     if (hg_backend_create_with_config(&config, &t->backend) != HG_OK) {

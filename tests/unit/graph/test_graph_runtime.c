@@ -1,0 +1,275 @@
+/* Graphs on a backend: binding by name and what it refuses, other extents through one executable, queues and events, several bindings at once, faults
+ * that name the call, and every allocation and every call of the driver that fails in turn. On the backend that the first argument names; without one on the
+ * CPU. */
+/* test: labels=threads timeout=300 */
+#include "support/failing_driver.h"
+#include "support/runtime_support.h"
+#include <hologram/graph.h>
+
+static failing_allocator memory;
+
+static const char NETWORK[] = ".graph 1\n"
+                              ".extent b\n"
+                              ".input x f32 [b, 6]\n"
+                              ".constant w f32 [6, 5]\n"
+                              ".constant v f32 [5]\n"
+                              "h = gemm a=x, b=w, bias=v, activation=relu\n"
+                              "s = parallel_map_binary add, a=h, b=h\n"
+                              "t = parallel_map_binary mul, a=s, b=h\n"
+                              "r = parallel_reduce sum, in=t\n"
+                              ".output t\n"
+                              ".output r\n";
+enum { MOST_ROWS = 1000 };
+
+typedef struct scene {
+    hg_backend *backend;
+    hg_graph *graph;
+    hg_graph_executable *executable;
+    hg_graph_binding *binding;
+    hg_params *params;
+    hg_buffer x, w, v, t, r;
+    float in[MOST_ROWS * 6], weights[30], bias[5], out[MOST_ROWS * 5], sum;
+} scene;
+
+static hg_graph *read_graph(const char *text) {
+    hg_graph *g = NULL;
+    CHECK_OK(hg_graph_read_text(text, strlen(text), NULL, NULL, &g));
+    return g;
+}
+
+/* Whole numbers: every order of sums is exact. */
+static void make_scene(scene *s) {
+    for (uint32_t i = 0; i < MOST_ROWS * 6; i++) s->in[i] = (float)((int)(i * 7 % 11) - 5);
+    for (uint32_t i = 0; i < 30; i++) s->weights[i] = (float)((int)(i * 5 % 7) - 3);
+    for (uint32_t i = 0; i < 5; i++) s->bias[i] = (float)i - 2;
+    s->graph = read_graph(NETWORK);
+    s->x = make_buffer(s->backend, s->in, sizeof s->in);
+    s->w = make_buffer(s->backend, s->weights, sizeof s->weights);
+    s->v = make_buffer(s->backend, s->bias, sizeof s->bias);
+    CHECK_OK(hg_backend_allocate_buffer(s->backend, sizeof s->out, &s->t));
+    CHECK_OK(hg_backend_allocate_buffer(s->backend, sizeof s->sum, &s->r));
+    s->params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(s->params, "x", s->x));
+    CHECK_OK(hg_params_set_buffer(s->params, "w", s->w));
+    CHECK_OK(hg_params_set_buffer(s->params, "v", s->v));
+    CHECK_OK(hg_params_set_buffer(s->params, "t", s->t));
+    CHECK_OK(hg_params_set_buffer(s->params, "r", s->r));
+}
+
+static void free_scene(scene *s) {
+    const hg_buffer buffers[] = {s->x, s->w, s->v, s->t, s->r};
+    for (uint32_t i = 0; i < 5; i++) CHECK_OK(hg_backend_free_buffer(s->backend, buffers[i]));
+    hg_params_destroy(s->params);
+    hg_graph_release(s->graph);
+}
+
+static void set_rows(scene *s, uint64_t rows) { CHECK_OK(hg_params_set_scalar(s->params, "b", HG_TYPE_U64, &rows)); }
+
+/* The same by plain C. */
+static bool is_right(scene *s, uint64_t rows) {
+    float sum = 0;
+    bool right = hg_buffer_read(s->backend, s->t, 0, s->out, rows * 5 * sizeof(float)) == HG_OK &&
+                 hg_buffer_read(s->backend, s->r, 0, &s->sum, sizeof s->sum) == HG_OK;
+    for (uint64_t i = 0; i < rows && right; i++)
+        for (uint32_t j = 0; j < 5; j++) {
+            float h = s->bias[j];
+            for (uint32_t k = 0; k < 6; k++) h += s->in[i * 6 + k] * s->weights[k * 5 + j];
+            h = h > 0 ? h : 0;
+            right = right && s->out[i * 5 + j] == 2 * h * h;
+            sum += 2 * h * h;
+        }
+    return right && (s->sum == sum || sum >= 16777216.0f); /* above 2^24 the order of additions shows */
+}
+
+/* ---- extents ---- */
+
+static void other_extents(scene *s, uint32_t step) {
+    CHECK_OK(hg_graph_compile(s->backend, s->graph, NULL, &s->executable));
+    for (uint64_t rows = 0; rows < MOST_ROWS; rows += step) {
+        set_rows(s, rows);
+        CHECK_OK(hg_graph_bind(s->executable, s->params, &s->binding));
+        CHECK_OK(hg_graph_binding_launch(s->binding));
+        CHECK_MESSAGE(is_right(s, rows), "%d rows", (int)rows);
+        hg_graph_binding_destroy(s->binding);
+    }
+    hg_graph_executable_destroy(s->executable);
+}
+
+/* ---- what is refused ---- */
+
+static void refuse(scene *s, const char *text, const char *expected) {
+    hg_graph *g = read_graph(text);
+    hg_graph_executable *e = NULL;
+    hg_graph_binding *b = NULL;
+    hg_status status = hg_graph_compile(s->backend, g, NULL, &e);
+    if (status == HG_OK) status = hg_graph_bind(e, s->params, &b);
+    CHECK_MESSAGE(status == HG_ERROR_INVALID_ARGUMENT && strstr(hg_last_error()->message, expected), "expected %s, got %s", expected,
+                  status == HG_OK ? "success" : hg_last_error_text());
+    hg_graph_binding_destroy(b);
+    hg_graph_executable_destroy(e);
+    hg_graph_release(g);
+}
+
+static void refusals(scene *s) {
+    hg_graph_executable *e = NULL;
+    hg_graph_options options = {.size = sizeof options, .passes = "dead,maps,nothing"};
+    set_rows(s, 3);
+    CHECK_FAILS(hg_graph_compile(s->backend, s->graph, &options, &e), HG_ERROR_INVALID_ARGUMENT, "",
+                "there is no pass 'nothing' of graphs");
+    refuse(s, ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n", "'w' is no input, output, extent or open constant");
+    hg_params_clear(s->params);
+    refuse(s, ".graph 1\n.extent n\n.input x f32 [n]\ny = parallel_map abs, in=x\n.output y\n", "the extent n is not set");
+    refuse(s, ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n", "the input x has no buffer");
+    CHECK_OK(hg_params_set_buffer(s->params, "x", s->r));
+    refuse(s, ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n", "the input x is f32 [4], 16 bytes: its buffer has 4");
+    CHECK_OK(hg_params_set_buffer(s->params, "x", s->x));
+    CHECK_OK(hg_params_set_buffer(s->params, "y", s->x));
+    refuse(s, ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n", "the output y shares memory with x");
+    uint64_t n = 5;
+    CHECK_OK(hg_params_set_buffer(s->params, "y", s->t));
+    CHECK_OK(hg_params_set_scalar(s->params, "n", HG_TYPE_U64, &n));
+    refuse(s, ".graph 1\n.extent n\n.input x f32 [4, n]\ny = gemm a=x, b=x\n.output y\n",
+           "gemm that makes y, line 4: b is f32 [4, 5], but k is 5");
+    refuse(s, ".graph 1\n.extent n\n.input x f32 [n - 6]\ny = parallel_map abs, in=x\n.output y\n", "its extent n - 6 is below 0");
+    refuse(s, ".graph 1\n.extent n\n.input x f32 [n]\n.view z = x + 3 f32 [3]\ny = parallel_map abs, in=z\n.output y\n",
+           "z is the f32 [3] from element 3 on of x, which is f32 [5]");
+    hg_params_clear(s->params);
+    CHECK_OK(hg_params_set_buffer(s->params, "x", s->x));
+    CHECK_OK(hg_params_set_buffer(s->params, "w", s->w));
+    CHECK_OK(hg_params_set_buffer(s->params, "v", s->v));
+    CHECK_OK(hg_params_set_buffer(s->params, "t", s->t));
+    CHECK_OK(hg_params_set_buffer(s->params, "r", s->r));
+}
+
+/* ---- queues ---- */
+
+static void on_queues(scene *s) {
+    hg_queue *queues[2] = {NULL, NULL};
+    hg_event *events[6] = {NULL};
+    set_rows(s, 200);
+    CHECK_OK(hg_graph_compile(s->backend, s->graph, NULL, &s->executable));
+    CHECK_OK(hg_graph_bind(s->executable, s->params, &s->binding));
+    hg_graph_executable_destroy(s->executable); /* the binding keeps it */
+    for (int i = 0; i < 2; i++) CHECK_OK(hg_queue_create(s->backend, NULL, &queues[i]));
+    for (int i = 0; i < 6; i++) CHECK_OK(hg_graph_binding_submit(s->binding, queues[i % 2], i ? &events[i - 1] : NULL, i == 3, &events[i]));
+    for (int i = 0; i < 6; i++) {
+        CHECK_OK(hg_event_wait(events[i]));
+        hg_event_destroy(events[i]);
+    }
+    CHECK(is_right(s, 200));
+    CHECK_OK(hg_graph_binding_submit(s->binding, queues[0], NULL, 0, NULL));
+    CHECK_OK(hg_graph_binding_launch(s->binding)); /* behind the submission */
+    CHECK(is_right(s, 200));
+    for (int i = 0; i < 2; i++) hg_queue_destroy(queues[i]);
+    hg_graph_binding_destroy(s->binding);
+}
+
+/* ---- faults ---- */
+
+static void faults(scene *s) {
+    static const char text[] = ".graph 1\n.input x i32 [4]\n.constant d i32 [4]\ny = parallel_map_binary add, a=x, b=x\n"
+                               "q = parallel_map_binary div, a=y, b=d\n.output q\n";
+    int32_t x[4] = {4, 5, 6, 7}, d[4] = {1, 2, 0, 3};
+    hg_graph *g = read_graph(text);
+    hg_params *params = hg_params_create();
+    hg_buffer a = make_buffer(s->backend, x, sizeof x), c = make_buffer(s->backend, d, sizeof d), y = make_buffer(s->backend, x, sizeof x);
+    CHECK_OK(hg_params_set_buffer(params, "x", a));
+    CHECK_OK(hg_params_set_buffer(params, "d", c));
+    CHECK_OK(hg_params_set_buffer(params, "q", y));
+    CHECK_OK(hg_graph_compile(s->backend, g, NULL, &s->executable));
+    CHECK_OK(hg_graph_bind(s->executable, params, &s->binding));
+    CHECK_STATUS(hg_graph_binding_launch(s->binding), HG_ERROR_EXECUTION_FAILED);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, "parallel_map_binary that makes q, line 5: division by zero") != NULL, "%s",
+                  hg_last_error_text());
+    hg_graph_binding_destroy(s->binding);
+    hg_graph_executable_destroy(s->executable);
+    CHECK_OK(hg_backend_free_buffer(s->backend, a));
+    CHECK_OK(hg_backend_free_buffer(s->backend, c));
+    CHECK_OK(hg_backend_free_buffer(s->backend, y));
+    hg_params_destroy(params);
+    hg_graph_release(g);
+}
+
+/* ---- failures ---- */
+
+static hg_status whole(scene *s) {
+    hg_graph *g = NULL;
+    s->executable = NULL;
+    s->binding = NULL;
+    hg_status status = hg_graph_read_text(NETWORK, strlen(NETWORK), NULL, NULL, &g);
+    if (status == HG_OK) status = hg_graph_compile(s->backend, g, NULL, &s->executable);
+    if (status == HG_OK) status = hg_graph_bind(s->executable, s->params, &s->binding);
+    if (status == HG_OK) status = hg_graph_binding_launch(s->binding);
+    hg_error kept = *hg_last_error();
+    hg_graph_binding_destroy(s->binding);
+    hg_graph_executable_destroy(s->executable);
+    hg_graph_release(g);
+    CHECK(status == HG_OK || kept.status == status);
+    return status;
+}
+
+static void failing_allocations(scene *s) {
+    bool done = false;
+    set_rows(s, 9);
+    CHECK_OK(whole(s));
+    for (uint64_t n = 1; n < 20000 && !done && test_failed < 20; n++) {
+        uint64_t before = memory.live;
+        memory.allocations = 0;
+        memory.fail_at = n;
+        hg_status status = whole(s);
+        done = memory.allocations < n;
+        memory.fail_at = 0;
+        bool expected = status == HG_OK || status == HG_ERROR_OUT_OF_MEMORY || status == HG_ERROR_ALLOCATION_FAILED;
+        CHECK_MESSAGE(expected, "allocation %" PRIu64 ": %s", n, hg_last_error_text());
+        /* what the backend's caches keep may grow, by a few blocks, and never shrinks below what was there */
+        CHECK_MESSAGE(memory.live <= before + 8, "allocation %" PRIu64 ": %" PRIu64 " blocks before, %" PRIu64 " after", n, before,
+                      memory.live);
+    }
+    CHECK(done);
+    CHECK_OK(whole(s));
+    CHECK(is_right(s, 9));
+}
+
+static void failing_calls_of_driver(scene *s) {
+    set_rows(s, 9);
+    failing_driver_install(s->backend, FAIL_ALL);
+    bool done = false;
+    for (uint64_t n = 1; n < 2000 && !done && test_failed < 20; n++) {
+        failing_driver_at(n);
+        hg_status status = whole(s);
+        done = failing_driver_calls() < n;
+        CHECK_MESSAGE(status == HG_OK || strstr(hg_last_error()->message, FAILING_DRIVER_TEXT), "call %" PRIu64 ": %s", n,
+                      hg_last_error_text());
+        failing_driver_at(0);
+    }
+    CHECK(done);
+    failing_driver_remove(s->backend);
+    CHECK_OK(whole(s));
+    CHECK(is_right(s, 9));
+}
+
+int main(int argc, char **argv) {
+    scene *s = calloc(1, sizeof *s);
+    bool device = argc > 1;
+    hg_allocator hooks = {.size = sizeof hooks, .user = &memory, .reallocate = failing_reallocate, .release = failing_release};
+    if (!s) return 1;
+    CHECK_OK(hg_set_allocator(&hooks));
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "%s", device ? argv[1] : "cpu");
+    memcpy(config.jit, "off", 4); /* nothing compiles in the background: what is allocated is counted */
+    if (hg_backend_create_with_config(&config, &s->backend) != HG_OK) {
+        SKIP(hg_last_error_text());
+        return test_done();
+    }
+    make_scene(s);
+    other_extents(s, device ? 333 : 1);
+    refusals(s);
+    on_queues(s);
+    faults(s);
+    if (!device) failing_allocations(s);
+    failing_calls_of_driver(s);
+    free_scene(s);
+    hg_backend_destroy(s->backend);
+    free(s);
+    return test_done();
+}
