@@ -238,6 +238,11 @@ static bool read_members(cli *c, cli_values *values, const char *path, bool may_
     return good;
 }
 
+bool cli_values_file(cli *c, cli_values *values, const char *name, const char *path) {
+    cli_value *v = cli_values_find(values, name);
+    return !v || v->bound || read_input(c, values, v, path);
+}
+
 bool cli_values_weights(cli *c, cli_values *values, const char *path) { return read_members(c, values, path, true); }
 
 /* ---- options one by one ---- */

@@ -38,6 +38,8 @@ bool cli_values_read(cli *c, cli_values *values);
 bool cli_values_options(cli *c, cli_values *values);
 /* Arrays of a .npz that have no data so far; names that nothing has are passed over. */
 bool cli_values_weights(cli *c, cli_values *values, const char *path);
+/* The array of that name from a file, unless it has data. */
+bool cli_values_file(cli *c, cli_values *values, const char *name, const char *path);
 bool cli_values_resolve(cli *c, cli_values *values); /* all behind the options */
 /* The same for parameters that are not the program's. Their names are in c->pairs. */
 bool cli_values_params(cli *c, const hg_param *params, uint32_t count, cli_values *values);

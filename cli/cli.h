@@ -98,8 +98,8 @@ bool cli_verify(cli *c);
 /* Standard input is read once. False after reporting that `reader` is the second one to want it; another path than - and raw:- is none. */
 bool cli_take_input(cli *c, const char *path, const char *reader, const char *what);
 
-/* graph.c: array graphs. Whether a file is one, by its name or its first line; verify and explain of one. run is launch.h's */
-bool cli_is_graph(const char *path);
+bool cli_is_graph(const char *path); /* an array graph, by its name: no program (load.c) */
+/* graph.c: verify and explain of one. run is launch.h's */
 void cli_verify_graph(cli *c, const char *path);
 void cli_explain_graph(cli *c, const char *path);
 

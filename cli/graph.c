@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool cli_is_graph(const char *path) { return hg_path_ends(path, ".graph"); }
-
 /* ---- reading ---- */
 
 /* A file beside the text. */
@@ -61,39 +59,41 @@ static bool load(cli *c, const char *path, hg_graph **graph) {
 
 /* ---- run ---- */
 
-static bool has_pair(const cli *c, const char *name) {
-    for (uint64_t i = 0; i < c->pairs.count; i++)
-        if (c->pairs.data[i].name && strcmp(c->pairs.data[i].name, name) == 0) return true;
-    return false;
-}
-
-/* Constants whose file the text names are read from there, unless the command line gives them. The paths are kept in *paths. */
-static bool add_files(cli *c, const hg_graph *g, hg_arena *paths) {
-    for (uint64_t i = 0; i < g->values.count; i++) {
+/* Constants that have no data so far are read from the files that the text names. */
+static bool read_files(cli *c, const hg_graph *g, cli_values *values) {
+    bool good = true;
+    for (uint64_t i = 0; i < g->values.count && good; i++) {
         const graph_value *v = &g->values.data[i];
         hg_text path = {0};
-        if (v->source != GRAPH_CONSTANT || !v->file || has_pair(c, v->name)) continue;
+        if (v->source != GRAPH_CONSTANT || !v->file) continue;
         beside(c, v->file, &path);
-        char *kept = path.data ? hg_arena_text(paths, path.data, path.length) : NULL, *name = hg_calloc(1, strlen(v->name) + 1);
-        cli_pair *pair = kept && name ? hg_vec_push(&c->pairs) : NULL;
+        good = path.data && cli_values_file(c, values, v->name, path.data);
         hg_text_free(&path);
-        if (!pair) {
-            hg_free(name);
-            HG_IGNORE(hg_fail_memory());
-            cli_last_error(c);
+    }
+    return good;
+}
+
+/* Options of a launch that say nothing about a graph. */
+static bool check_options(cli *c, const cli_launch *o, hg_graph_options *options) {
+    const char *const names[] = {"--lanes", "--grid", "--block", "--shared", "--check-races"};
+    const bool set[] = {o->lanes != NULL, o->grid != NULL, o->block != NULL, o->shared != NULL, o->check_races};
+    uint64_t timeout = 0;
+    for (size_t i = 0; i < HG_COUNT_OF(names); i++)
+        if (set[i]) {
+            cli_usage(c, "%s is for programs, '%s' is an array graph", names[i], c->file);
             return false;
         }
-        memcpy(name, v->name, strlen(v->name));
-        *pair = (cli_pair){"--in", name, kept};
-    }
+    if (!cli_number(c, "--timeout", o->timeout, UINT64_MAX - 1, &timeout) ||
+        !cli_number(c, "--max-steps", o->max_steps, UINT64_MAX, &options->max_steps))
+        return false;
+    options->timeout_ms = o->timeout && !timeout ? UINT64_MAX : timeout;
     return true;
 }
 
-static hg_status launch(hg_backend *b, hg_graph *g, const char *passes, const hg_params *params) {
-    hg_graph_options options = {.size = sizeof options, .passes = passes};
+static hg_status launch(hg_backend *b, hg_graph *g, const hg_graph_options *options, const hg_params *params) {
     hg_graph_executable *executable = NULL;
     hg_graph_binding *binding = NULL;
-    hg_status status = hg_graph_compile(b, g, &options, &executable);
+    hg_status status = hg_graph_compile(b, g, options, &executable);
     if (status == HG_OK) status = hg_graph_bind(executable, params, &binding);
     if (status == HG_OK) status = hg_graph_binding_launch(binding);
     hg_error kept = *hg_error_record();
@@ -106,11 +106,13 @@ static hg_status launch(hg_backend *b, hg_graph *g, const char *passes, const hg
 static void execute(cli *c, const cli_launch *o, hg_graph *g, const char *weights, const char *passes) {
     cli_values values = {0};
     hg_backend *b = NULL;
-    bool read = cli_values_options(c, &values) && (!weights || cli_values_weights(c, &values, weights)) && cli_values_resolve(c, &values);
+    hg_graph_options options = {.size = sizeof options, .passes = passes};
+    bool read = check_options(c, o, &options) && cli_values_options(c, &values) && (!weights || cli_values_weights(c, &values, weights)) &&
+                read_files(c, g, &values) && cli_values_resolve(c, &values);
     if (read && cli_open_backend(c, o, &b)) {
         hg_params *params = hg_params_create();
         hg_status status = params ? cli_upload(b, &values, params) : hg_fail_memory();
-        if (status == HG_OK) status = launch(b, g, passes, params);
+        if (status == HG_OK) status = launch(b, g, &options, params);
         if (status == HG_OK) status = cli_collect(c, b, &values);
         if (status != HG_OK) cli_last_error(c);
         hg_params_destroy(params);
@@ -121,17 +123,15 @@ static void execute(cli *c, const cli_launch *o, hg_graph *g, const char *weight
 
 void cli_run_graph(cli *c, const cli_launch *o, const char *path, const char *weights, const char *passes) {
     hg_graph *g = NULL;
-    hg_arena paths = {0};
     if (load(c, path, &g)) {
         if (graph_interface(g, &c->program) != HG_OK)
             cli_last_error(c);
-        else if (add_files(c, g, &paths))
+        else
             execute(c, o, g, weights, passes);
     }
     hg_program_release(c->program);
     c->program = NULL;
     hg_graph_release(g);
-    hg_arena_free(&paths);
 }
 
 /* ---- verify ---- */
@@ -200,6 +200,19 @@ static void explain_launches(cli *c, const hg_graph *g) {
     graph_regions_free(&regions);
 }
 
+static void explain_json(cli *c, const hg_graph *g, const hg_graph *done) {
+    hg_json json;
+    hg_text text = {0};
+    graph_print(&text, done);
+    cli_json_item(c, &json);
+    hg_json_add_text(&json, "graph", g->name);
+    hg_json_add_u64(&json, "calls", g->calls.count);
+    hg_json_add_u64(&json, "calls_after_passes", done->calls.count);
+    hg_json_add_text(&json, "after_passes", text.data ? text.data : "");
+    hg_json_end_object(&json);
+    hg_text_free(&text);
+}
+
 void cli_explain_graph(cli *c, const char *path) {
     hg_graph *g = NULL, *done = NULL;
     hg_text text = {0};
@@ -207,9 +220,15 @@ void cli_explain_graph(cli *c, const char *path) {
         if (graph_optimize(g, (1u << GRAPH_PASS_COUNT) - 1, &done) != HG_OK) {
             cli_last_error(c);
         } else {
+            if (c->json) {
+                explain_json(c, g, done);
+                hg_graph_release(done);
+                hg_graph_release(g);
+                return;
+            }
             cli_out(c, "passes:\n");
             for (uint32_t i = 0; hg_graph_pass_name(i); i++) cli_out(c, "    %-8s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
-            cli_out(c, "calls: %llu of %llu are left\n", (unsigned long long)done->calls.count, (unsigned long long)g->calls.count);
+            cli_out(c, "calls: %llu, %llu after the passes\n", (unsigned long long)g->calls.count, (unsigned long long)done->calls.count);
             explain_launches(c, done);
             explain_memory(c, done);
             graph_print(&text, done);

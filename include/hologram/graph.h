@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** A graph under construction, or one that is used. Reference counted; calls that add to it are not thread-safe, and none may come once it is compiled. */
+/** A graph. Reference counted; calls that add to it are not thread-safe. */
 typedef struct hg_graph hg_graph;
 /** A value of a graph. */
 typedef struct hg_value {
@@ -117,6 +117,8 @@ typedef struct hg_graph_options {
     /** Names of the passes to do, with commas between them (hg_graph_pass_name); "none": each call by itself, with memory of its own for each value;
      * NULL: all. No choice changes a bit of any result. */
     const char *passes;
+    uint64_t timeout_ms; /**< of each launch of a program: 0: the configuration's; UINT64_MAX: none */
+    uint64_t max_steps;  /**< of a lane of a program, as hg_launch.max_steps; 0: no limit */
 } hg_graph_options;
 /** Name of the i-th pass, in their order; NULL when there is none. Static. */
 HG_API const char *hg_graph_pass_name(uint32_t index);
@@ -124,7 +126,7 @@ HG_API const char *hg_graph_pass_name(uint32_t index);
 HG_API const char *hg_graph_pass_about(uint32_t index);
 
 /**
- * Compiles a graph, which may not be added to from now on.
+ * Compiles a graph as it is now: what is added to it later changes nothing of the executable.
  * @param options  NULL: all passes
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (what the graph is, or an unknown pass), errors of hg_executable_create
  */

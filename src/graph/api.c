@@ -1,4 +1,5 @@
 /* The public functions that build graphs. Must not know: devices. */
+#include "base/sized.h"
 #include "graph/request.h"
 #include <stdio.h>
 #include <string.h>
@@ -200,10 +201,18 @@ hg_status hg_graph_find(const hg_graph *g, const char *name, hg_value *value) {
 
 /* ---- text ---- */
 
+static const hg_sized READING = HG_SIZED(hg_graph_read_options, user, "zero it and set size");
+
+static hg_status read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *given, bool whole, hg_diagnostics *d) {
+    hg_graph_read_options options = {.size = sizeof options};
+    if (given) HG_TRY(hg_sized_take(&READING, given, &options));
+    return graph_read(g, text ? text : "", length, &options, whole, d);
+}
+
 hg_status hg_graph_add_text(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, hg_diagnostics *d) {
     HG_ENTRY;
     if (!g || (!text && length)) return hg_null_argument(g ? "text" : "graph");
-    return graph_read(g, text ? text : "", length, options, false, d);
+    return read(g, text, length, options, false, d);
 }
 
 hg_status hg_graph_read_text(const char *text, size_t length, const hg_graph_read_options *options, hg_diagnostics *d, hg_graph **graph) {
@@ -211,7 +220,7 @@ hg_status hg_graph_read_text(const char *text, size_t length, const hg_graph_rea
     if (!graph || (!text && length)) return hg_null_argument(graph ? "text" : "graph");
     hg_graph *g = hg_graph_create(NULL);
     if (!g) return hg_fail_memory();
-    hg_status status = graph_read(g, text ? text : "", length, options, true, d);
+    hg_status status = read(g, text, length, options, true, d);
     if (status == HG_OK)
         *graph = g;
     else

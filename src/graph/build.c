@@ -177,11 +177,17 @@ hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t
     for (uint64_t i = 0; i < g->outputs.count; i++)
         if (is_name(g->outputs.data[i].name, name, length))
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is an output '%s' already", g->outputs.data[i].name);
-    for (uint64_t i = 0; i < g->values.count; i++) {
-        const graph_value *v = &g->values.data[i];
-        if ((v->source == GRAPH_INPUT || v->source == GRAPH_CONSTANT) && is_name(v->name, name, length) && i != value)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is the name of an input or constant", v->name);
-    }
+    uint32_t same = graph_find_value(g, name, length);
+    const graph_value *other = same == GRAPH_NOT_SET ? NULL : &g->values.data[same];
+    int shown = length > 80 ? 80 : (int)length;
+    if (!hg_is_parameter_name(name, length))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no name of an output: letters, digits and _, and no register or type", shown,
+                       name);
+    if (graph_find_symbol(g, name, length) != GRAPH_NOT_SET)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an extent", shown, name);
+    if (other && (other->source == GRAPH_INPUT || other->source == GRAPH_CONSTANT))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an input or constant: write .output NAME = %.*s", shown, name,
+                       shown, name);
     const char *kept = hg_arena_text(&g->arena, name, length);
     graph_output *to = kept ? hg_vec_push(&g->outputs) : NULL;
     if (!to) return hg_fail_memory();
@@ -246,6 +252,12 @@ hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
     c->origin = hg_graph_retain((hg_graph *)(uintptr_t)g);
     bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(operands) && COPY(results) && COPY(items) &&
                 COPY(outputs) && COPY(names);
+    for (uint64_t i = 0; i < g->programs.count && done; i++) {
+        graph_program *to = hg_vec_push(&c->programs);
+        done = to != NULL;
+        if (to) *to = g->programs.data[i];
+        if (to) hg_program_retain(to->program);
+    }
     if (done && g->term_slot_count) {
         c->term_slots = copied(g->term_slots, g->term_slot_count, sizeof *g->term_slots);
         done = c->term_slots != NULL;

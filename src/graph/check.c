@@ -140,14 +140,17 @@ static hg_status check_value(const hg_graph *g, uint32_t number, const uint64_t 
 static hg_status check_array(const hg_graph *g, const graph_call *call, const graph_sized_call *s, uint32_t i, const uint64_t *extents) {
     const plan_array *a = &s->arrays[i];
     const graph_value *v = &g->values.data[s->values[i]];
-    uint64_t bytes = extents[v->elements] * graph_type_bytes(v);
+    uint64_t bytes = extents[v->elements] * graph_type_bytes(v), made = hg_type_size_bytes((hg_type)a->type);
     char text[160];
-    if (a->before == 0 && a->bytes <= bytes) return HG_OK;
+    for (uint8_t d = 0; d < a->rank; d++) made = plan_times(made, a->extents[d]);
+    bool whole = !a->written || a->read || made == bytes; /* what it does not write would have no value */
+    if (a->before == 0 && a->bytes <= bytes && whole) return HG_OK;
     hg_text shape = {0};
     print_numbers(&shape, v, extents);
     hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, which is %llu bytes; with these sizes %llu bytes expected",
                                graph_call_text(g, call, text), hg_op_get((hg_op)call->op)->operands[a->operand].name,
-                               shape.data ? shape.data : "", (unsigned long long)bytes, (unsigned long long)a->bytes);
+                               shape.data ? shape.data : "", (unsigned long long)bytes,
+                               (unsigned long long)(a->bytes <= bytes ? made : a->bytes));
     hg_text_free(&shape);
     return status;
 }
@@ -199,7 +202,7 @@ static hg_status check_pattern(const hg_graph *g, const graph_call *call, const 
     return HG_OK;
 }
 
-hg_status graph_check(const hg_graph *g, const uint64_t *extents) {
+static hg_status check_all(const hg_graph *g, const uint64_t *extents) {
     for (uint64_t i = 0; i < g->values.count; i++) HG_TRY(check_value(g, (uint32_t)i, extents));
     for (uint64_t i = 0; i < g->calls.count; i++) {
         const graph_call *call = &g->calls.data[i];
@@ -208,4 +211,10 @@ hg_status graph_check(const hg_graph *g, const uint64_t *extents) {
         HG_TRY(check_instruction(g, call, extents));
     }
     return HG_OK;
+}
+
+hg_status graph_check(const hg_graph *g, const uint64_t *extents) {
+    hg_status status = check_all(g, extents);
+    if (status == HG_ERROR_INVALID_ARGUMENT) memcpy(hg_error_record()->code, "G01", 4);
+    return status;
 }

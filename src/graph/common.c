@@ -99,7 +99,7 @@ hg_status graph_pass_common(hg_graph *g) {
     for (uint32_t value = 0; value <= g->values.count && status == HG_OK; value++) {
         const graph_value *v = value < g->values.count ? &g->values.data[value] : NULL;
         if (v && v->source == GRAPH_VIEW) rename_view(g, value, map, views, size);
-        for (; done < g->calls.count && (!v || (v->source == GRAPH_RESULT && done <= v->call)); done++) {
+        for (; done < g->calls.count && (!v || (v->source == GRAPH_RESULT && v->call != GRAPH_NOT_SET && done <= v->call)); done++) {
             const graph_call *c = &g->calls.data[done];
             rename_call(g, c, map);
             if (may_differ(c)) continue;

@@ -13,10 +13,15 @@ void graph_remove_calls(hg_graph *g, const uint8_t *gone) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < g->calls.count; i++) {
         if (gone[i]) continue;
-        g->calls.data[kept] = g->calls.data[i];
-        for (uint32_t k = 0; k < g->calls.data[kept].result_count; k++)
-            g->values.data[g->results.data[g->calls.data[kept].first_result + k].value].call = (uint32_t)kept;
-        kept++;
+        g->calls.data[kept++] = g->calls.data[i];
     }
     g->calls.count = kept;
+    graph_number_results(g);
+}
+
+void graph_number_results(hg_graph *g) {
+    for (uint64_t i = 0; i < g->values.count; i++) g->values.data[i].call = GRAPH_NOT_SET;
+    for (uint32_t i = 0; i < g->calls.count; i++)
+        for (uint32_t k = 0; k < g->calls.data[i].result_count; k++)
+            g->values.data[g->results.data[g->calls.data[i].first_result + k].value].call = i;
 }

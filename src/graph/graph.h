@@ -37,7 +37,7 @@ typedef struct graph_value {
     uint8_t rank;
     graph_extent extents[PLAN_MAX_RANK];
     graph_extent elements; /* their product */
-    uint32_t call;         /* RESULT: that makes it */
+    uint32_t call;         /* RESULT: that makes it; GRAPH_NOT_SET: it is gone */
     uint32_t of;           /* VIEW: of that value, */
     graph_extent offset;   /* from that element on */
     uint32_t takes;        /* RESULT: a value whose memory it takes over, which nothing reads any more (memory.c); GRAPH_NOT_SET: none */
@@ -70,6 +70,7 @@ typedef struct graph_call {
     uint16_t op;               /* hg_op; HG_OP_NONE: program */
     uint8_t type;              /* hg_type of the instruction */
     const hg_program *program; /* the graph's */
+    bool whole;                /* of a program: it writes every element of its results; instructions do */
     uint32_t first_operand, operand_count;
     uint32_t first_result, result_count;
     uint32_t line;

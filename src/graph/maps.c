@@ -154,6 +154,7 @@ static hg_status make_call(fusion *f, group *of, const uint32_t *outputs, uint32
     graph_call call = {.op = HG_OP_NONE,
                        .type = HG_TYPE_COUNT,
                        .program = program,
+                       .whole = true,
                        .first_operand = (uint32_t)g->operands.count,
                        .operand_count = of->input_count + 1,
                        .first_result = (uint32_t)g->results.count,
@@ -318,12 +319,6 @@ static void count_reads(fusion *f) {
     for (uint64_t i = 0; i < g->outputs.count; i++) f->reads[g->outputs.data[i].value]++;
 }
 
-static void number_results(hg_graph *g) {
-    for (uint32_t i = 0; i < g->calls.count; i++)
-        for (uint32_t k = 0; k < g->calls.data[i].result_count; k++)
-            g->values.data[g->results.data[g->calls.data[i].first_result + k].value].call = i;
-}
-
 hg_status graph_pass_maps(hg_graph *g) {
     fusion f = {.g = g};
     f.group_of = hg_calloc((size_t)(2 * g->values.count + 2), sizeof *f.group_of);
@@ -346,7 +341,7 @@ hg_status graph_pass_maps(hg_graph *g) {
         g->calls.data = f.calls.data;
         g->calls.count = f.calls.count;
         g->calls.capacity = f.calls.capacity;
-        number_results(g);
+        graph_number_results(g);
     } else {
         hg_vec_free(&f.calls);
     }

@@ -1,6 +1,7 @@
 /* The passes in their order, and what each needs. Must not know: what a pass does. */
 #include "graph/passes.h"
 #include "graph/memory.h"
+#include <hologram/builder.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,8 +126,73 @@ static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) 
     return HG_OK;
 }
 
+/* A program of one lane an element that makes zeros of a type. */
+static hg_status zeros_program(hg_graph *g, hg_type type, hg_program **program) {
+    static const uint8_t zeros[HG_MAX_LITERAL_BYTES];
+    enum { ARRAY, LENGTH, LANE, VALUE };
+    char name[24];
+    int length = snprintf(name, sizeof name, "zeros_%s", hg_type_name(type));
+    uint32_t known = graph_find_program(g, name, (size_t)length);
+    hg_dim n = hg_dim_param("n");
+    if (known != GRAPH_NOT_SET) {
+        *program = g->programs.data[known].program;
+        return HG_OK;
+    }
+    hg_builder *b = hg_builder_create(name);
+    hg_builder_param_buffer(b, ARRAY, "y", type, HG_PARAM_OUT, &n, 1);
+    hg_builder_param_scalar(b, LENGTH, "n", HG_TYPE_U64);
+    hg_builder_lanes(b, &n, 1);
+    hg_build_rdid(b, LANE, "global_lane_id");
+    hg_build_mov_imm(b, type, VALUE, hg_imm_bits(zeros));
+    hg_build_stg(b, type, hg_addr_scale(hg_addr_buffer(ARRAY, LANE), (uint16_t)hg_type_size_bytes(type)), VALUE);
+    hg_status status = b ? hg_builder_build(b, NULL, program) : hg_fail_memory();
+    hg_builder_destroy(b);
+    if (status == HG_OK) status = graph_add_program(g, *program, name, (size_t)length, NULL);
+    return status;
+}
+
+/* What a program only writes begins as zeros, as in a run of the program alone. */
+static hg_status clear_result(hg_graph *g, uint32_t result) {
+    const graph_value to = g->values.data[result];
+    graph_value v = {.source = GRAPH_RESULT, .type = to.type, .rank = to.rank};
+    hg_program *program;
+    uint32_t cleared;
+    memcpy(v.extents, to.extents, sizeof v.extents);
+    HG_TRY(zeros_program(g, (hg_type)to.type, &program));
+    HG_TRY(graph_add_value(g, &v, NULL, 0, &cleared));
+    graph_call call = {.op = HG_OP_NONE,
+                       .type = HG_TYPE_COUNT,
+                       .program = program,
+                       .whole = true,
+                       .first_operand = (uint32_t)g->operands.count,
+                       .operand_count = 1,
+                       .first_result = (uint32_t)g->results.count,
+                       .result_count = 1};
+    graph_operand *o = hg_vec_push(&g->operands);
+    if (o) *o = (graph_operand){.operand = program->params[0].kind == HG_PARAM_SCALAR ? 0 : 1, .kind = GRAPH_COUNT, .number = to.elements};
+    graph_result *made = o ? hg_vec_push(&g->results) : NULL;
+    if (made) *made = (graph_result){program->params[0].kind == HG_PARAM_SCALAR ? 1 : 0, cleared};
+    graph_call *end = made ? hg_vec_push(&g->calls) : NULL;
+    if (!end) return hg_fail_memory();
+    *end = call;
+    if (graph_is_output(g, result))
+        g->values.data[cleared].takes = result;
+    else
+        g->values.data[result].takes = cleared;
+    return HG_OK;
+}
+
+/* In front of a call of a program: once, with its first operand or without one. */
+static hg_status clear_results(hg_graph *g, const graph_call *c) {
+    for (uint32_t i = 0; i < c->result_count && c->program && !c->whole; i++) {
+        const graph_result r = g->results.data[c->first_result + i];
+        if (!graph_operand_of(g, c, r.operand)) HG_TRY(clear_result(g, r.value));
+    }
+    return HG_OK;
+}
+
 /* The calls again, with copies that `change` appends for an operand in front of its call. */
-static hg_status add_copies(hg_graph *g, hg_status (*change)(hg_graph *g, const graph_call *c, uint32_t k)) {
+static hg_status add_copies(hg_graph *g, bool clear, hg_status (*change)(hg_graph *g, const graph_call *c, uint32_t k)) {
     uint64_t count = g->calls.count;
     graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
     if (!old) return hg_fail_memory();
@@ -135,12 +201,12 @@ static hg_status add_copies(hg_graph *g, hg_status (*change)(hg_graph *g, const 
     hg_status status = HG_OK;
     for (uint64_t i = 0; i < count && status == HG_OK; i++) {
         for (uint32_t k = 0; k < old[i].operand_count && status == HG_OK; k++) status = change(g, &old[i], k);
+        if (status == HG_OK && clear) status = clear_results(g, &old[i]);
         graph_call *to = status == HG_OK ? hg_vec_push(&g->calls) : NULL;
         if (to) *to = old[i];
-        for (uint32_t k = 0; k < old[i].result_count && to; k++)
-            g->values.data[g->results.data[old[i].first_result + k].value].call = (uint32_t)(g->calls.count - 1);
         if (!to && status == HG_OK) status = hg_fail_memory();
     }
+    graph_number_results(g);
     hg_free(old);
     return status;
 }
@@ -153,9 +219,9 @@ hg_status graph_optimize(const hg_graph *g, graph_pass_set passes, hg_graph **do
         if (passes >> i & 1) status = PASSES[i].run(copy);
     if (status == HG_OK) status = own_outputs(copy);
     for (int i = GRAPH_PASS_MAPS; i < GRAPH_PASS_COUNT && status == HG_OK; i++) {
-        if (i == GRAPH_PASS_INPLACE) status = add_copies(copy, align_operand);
+        if (i == GRAPH_PASS_INPLACE) status = add_copies(copy, false, align_operand);
         if (status == HG_OK && (passes >> i & 1)) status = PASSES[i].run(copy);
-        if (i == GRAPH_PASS_INPLACE && status == HG_OK) status = add_copies(copy, separate_operand);
+        if (i == GRAPH_PASS_INPLACE && status == HG_OK) status = add_copies(copy, true, separate_operand);
     }
     if (status != HG_OK) {
         hg_graph_release(copy);

@@ -33,5 +33,7 @@ hg_status graph_pass_share(hg_graph *g) HG_NODISCARD;
 void graph_rename(hg_graph *g, const uint32_t *map);
 /* For passes: removes the calls whose byte is set. */
 void graph_remove_calls(hg_graph *g, const uint8_t *gone);
+/* For passes that write the list of calls: which call makes each value, GRAPH_NOT_SET where none is left. */
+void graph_number_results(hg_graph *g);
 
 #endif

@@ -1,13 +1,18 @@
 /* A graph as text, which read.c reads back. Values without a name get one of the form vN. Must not know: devices. */
 #include "graph/graph.h"
+#include <stdio.h>
 #include <string.h>
 
 static void print_name(hg_text *out, const hg_graph *g, uint32_t value) {
     const char *name = g->values.data[value].name;
-    if (name)
-        hg_text_addf(out, "%s", name);
-    else
-        hg_text_addf(out, "v%u", (unsigned)value);
+    char own[HG_MAX_IDENT_BYTES];
+    size_t length = (size_t)snprintf(own, sizeof own, "v%u", (unsigned)value);
+    while (!name && length + 1 < sizeof own &&
+           (graph_find_value(g, own, length) != GRAPH_NOT_SET || graph_find_symbol(g, own, length) != GRAPH_NOT_SET)) {
+        own[length++] = '_';
+        own[length] = 0;
+    }
+    hg_text_addf(out, "%s", name ? name : own);
 }
 
 static void print_items(hg_text *out, const hg_graph *g, const graph_operand *o) {
@@ -104,7 +109,7 @@ void graph_print(hg_text *out, const hg_graph *g) {
     for (uint64_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         if (v->source != GRAPH_RESULT) print_value(out, g, (uint32_t)i);
-        while (v->source == GRAPH_RESULT && done <= v->call) print_call(out, g, &g->calls.data[done++]);
+        while (v->source == GRAPH_RESULT && v->call != GRAPH_NOT_SET && done <= v->call) print_call(out, g, &g->calls.data[done++]);
     }
     while (done < g->calls.count) print_call(out, g, &g->calls.data[done++]);
     for (uint64_t i = 0; i < g->outputs.count; i++) {

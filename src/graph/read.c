@@ -13,6 +13,7 @@ typedef struct reader {
     hg_diagnostics *d;
     graph_request request;
     graph_extent quotient, over, under; /* what was read last where it is over / under: ceil rounds that up */
+    HG_VEC(hg_token) broken;            /* names whose declaration could not be read: what uses them is no mistake of its own */
     uint64_t errors;
     bool failed;  /* this statement */
     bool stopped; /* nothing more is read */
@@ -111,8 +112,8 @@ static graph_extent number_of(reader *r) {
     hg_token token = r->token;
     const char *code = hg_parse_uint(token.text, token.length, &value);
     next(r);
-    if (!code) return graph_number(r->g, value);
-    mistake(r, code, &token, NULL, "'%.*s' is no whole number from 0 to 2^64 - 1", hg_token_shown(&token), token.text);
+    if (!code && value <= INT64_MAX) return graph_number(r->g, value);
+    mistake(r, code ? code : "S03", &token, NULL, "'%.*s' is no whole number from 0 to 2^63 - 1", hg_token_shown(&token), token.text);
     return GRAPH_NOT_SET;
 }
 
@@ -193,9 +194,18 @@ static void shape(reader *r, graph_value *v) {
 
 static uint32_t value_named(reader *r, const hg_token *token) {
     uint32_t value = graph_find_value(r->g, token->text, token->length);
+    for (uint64_t i = 0; i < r->broken.count && value == GRAPH_NOT_SET; i++)
+        r->failed |= r->broken.data[i].length == token->length && memcmp(r->broken.data[i].text, token->text, token->length) == 0;
     if (value == GRAPH_NOT_SET && !r->failed)
         mistake(r, "G01", token, NULL, "there is no value '%.*s' above", hg_token_shown(token), token->text);
     return value;
+}
+
+static void note_broken(reader *r, const hg_token *words, uint32_t count) {
+    for (uint32_t i = 0; i < count && r->failed; i++) {
+        hg_token *to = words[i].kind == HG_TOKEN_NAME ? hg_vec_push(&r->broken) : NULL; /* without memory there is one message more */
+        if (to) *to = words[i];
+    }
 }
 
 static const char *string(reader *r, const char *what) {
@@ -249,6 +259,7 @@ static void declare(reader *r, graph_source source) {
     }
     if (source == GRAPH_CONSTANT && !r->failed && r->token.kind == HG_TOKEN_STRING) v.file = file(r);
     if (!r->failed) refuse(r, &word, graph_add_value(r->g, &v, word.text, word.length, &number));
+    note_broken(r, &word, 1);
 }
 
 /* ---- calls ---- */
@@ -411,6 +422,7 @@ static void call(reader *r) {
     if (!r->failed && !at_end(r)) expected(r, "',' or the end of the line");
     if (!r->failed) refuse(r, &first, graph_match_results(q, count));
     if (!r->failed) refuse(r, &first, graph_add_call(r->g, q));
+    note_broken(r, words, count);
 }
 
 /* ---- directives ---- */
@@ -496,6 +508,7 @@ static void version(reader *r) {
         return;
     }
     next(r);
+    if (!at_end(r)) expected(r, "the end of the line");
 }
 
 hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, bool whole, hg_diagnostics *d) {
@@ -514,6 +527,7 @@ hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_grap
         if (!r->failed && !at_end(r)) expected(r, "the end of the line");
         while (!at_end(r)) next(r);
     }
+    hg_vec_free(&r->broken);
     bool failed = r->errors != 0, no_memory = r->no_memory;
     hg_error first = *hg_error_record();
     hg_free(r);

@@ -305,8 +305,18 @@ static hg_status check_given(const inference *f) {
                        info->kind == HG_K_COUNT ? "%s: no shape tells %s: write %s=…" : "%s: %s is missing: write %s=…", f->row->text,
                        info->name, info->name);
     }
-    for (uint32_t i = 0; i < r->operand_count; i++)
-        if (r->operands[i].kind == GRAPH_ARRAY) HG_TRY(check_type(f, r->operands[i].operand, value_of(f, &r->operands[i])));
+    for (uint32_t i = 0; i < r->operand_count; i++) {
+        const graph_operand *o = &r->operands[i];
+        const hg_operand_info *info = &f->row->operands[o->operand];
+        if (o->kind == GRAPH_ARRAY && !(info->access & HG_READ))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is what it makes: nothing is given for it", f->row->text, info->name);
+        if (o->kind == GRAPH_ARRAY) HG_TRY(check_type(f, o->operand, value_of(f, o)));
+        if (o->kind != GRAPH_NAME) continue;
+        hg_opname name = (hg_opname)o->number;
+        if (!hg_opname_fits(name, (hg_type_rule)info->rule) || !hg_opname_allows_type(name, (hg_type)r->type))
+            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s=%s is no operation for it", f->row->text,
+                           hg_type_name((hg_type)r->type), info->name, hg_opname_name(name));
+    }
     return HG_OK;
 }
 

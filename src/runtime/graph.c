@@ -12,6 +12,7 @@ struct hg_graph_executable {
     hg_backend *backend;
     hg_graph *graph; /* after the passes */
     graph_pass_set passes;
+    hg_launch launch; /* of all its programs */
     graph_regions regions;
     hg_executable **executables; /* of each region */
     hg_buffer *constants;        /* of each value: its elements on the device; handle 0: none */
@@ -36,13 +37,14 @@ struct hg_graph_binding {
 
 /* ---- executables ---- */
 
+static const hg_sized MEMORY = HG_SIZED(hg_graph_memory_info, launches, "set size");
 static const hg_sized OPTIONS = HG_SIZED(hg_graph_options, passes, "zero it and set size");
 
 static hg_status compile_regions(hg_graph_executable *e) {
     e->executables = hg_calloc((size_t)e->regions.count + 1, sizeof(hg_executable *));
     if (!e->executables) return hg_fail_memory();
     for (uint64_t i = 0; i < e->regions.count; i++)
-        HG_TRY(hg_executable_create(e->backend, e->regions.data[i].program, &e->executables[i]));
+        HG_TRY(hg_executable_create_for(e->backend, e->regions.data[i].program, &e->launch, NULL, &e->executables[i]));
     return HG_OK;
 }
 
@@ -94,6 +96,9 @@ hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_
     if (!e) return hg_fail_memory();
     e->backend = backend;
     e->references = 1;
+    e->launch = (hg_launch)HG_LAUNCH_PROGRAM;
+    e->launch.timeout_ms = options.timeout_ms;
+    e->launch.max_steps = options.max_steps;
     hg_status status = graph_passes_named(options.passes, &e->passes);
     if (status == HG_OK) status = graph_optimize(graph, e->passes, &e->graph);
     if (status == HG_OK) status = graph_lower(e->graph, e->passes >> GRAPH_PASS_JOIN & 1, &e->regions);
@@ -266,26 +271,30 @@ static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg
     return HG_OK;
 }
 
-/* The call as part of an error. */
+/* The call as part of an error, whose place is the call's: of a program of the user's the line is one of its own text. */
 static hg_status in_call(const hg_graph *g, const graph_region *r, hg_status status) {
-    char what[160], message[sizeof hg_error_record()->message];
+    char what[160], where[40] = "", message[sizeof hg_error_record()->message];
     hg_error *error = hg_error_record();
     if (status == HG_OK || !r->calls.count) return status;
     uint64_t at = 0; /* an instruction came from the line of its call */
-    for (uint64_t i = 0; i < r->calls.count; i++)
+    for (uint64_t i = 0; i < r->calls.count && !r->direct; i++)
         if (error->line && g->calls.data[r->calls.data[i]].line == error->line) at = i;
-    snprintf(message, sizeof message, "%s: %.300s", graph_call_text(g, &g->calls.data[r->calls.data[at]], what), error->message);
+    const graph_call *call = &g->calls.data[r->calls.data[at]];
+    if (r->direct && error->line) snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
+    snprintf(message, sizeof message, "%s: %.300s%s", graph_call_text(g, call, what), error->message, where);
     memcpy(error->message, message, sizeof message);
+    error->line = call->line;
+    error->column = call->line != 0;
     return status;
 }
 
 static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
     const graph_region *r = &b->executable->regions.data[number];
-    hg_launch launch = HG_LAUNCH_PROGRAM;
     hg_params *params = hg_params_create();
     if (!params) return hg_fail_memory();
     hg_status status = set_region(b, r, params);
-    if (status == HG_OK) status = hg_binding_create(b->executable->executables[number], &launch, params, &b->bindings[number]);
+    if (status == HG_OK)
+        status = hg_binding_create(b->executable->executables[number], &b->executable->launch, params, &b->bindings[number]);
     hg_params_destroy(params);
     return in_call(b->executable->graph, r, status);
 }
@@ -350,12 +359,10 @@ void hg_graph_binding_destroy(hg_graph_binding *b) {
 hg_status hg_graph_binding_memory(const hg_graph_binding *b, hg_graph_memory_info *info) {
     HG_ENTRY;
     if (!b || !info) return hg_null_argument(b ? "info" : "binding");
-    if (info->size < sizeof *info)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "hg_graph_memory_info.size is %llu, %llu expected", (unsigned long long)info->size,
-                       (unsigned long long)sizeof *info);
-    info->workspace_bytes = b->memory.bytes;
-    info->least_bytes = b->memory.least;
-    info->launches = b->executable->regions.count;
+    HG_TRY(hg_sized_check(&MEMORY, info->size));
+    hg_graph_memory_info own = {
+        .size = sizeof own, .workspace_bytes = b->memory.bytes, .least_bytes = b->memory.least, .launches = b->executable->regions.count};
+    hg_sized_give(&MEMORY, &own, info, info->size);
     return HG_OK;
 }
 
