@@ -210,7 +210,7 @@ hg_graph *hg_graph_create(const char *name) {
 
 hg_graph *hg_graph_retain(hg_graph *g) {
     HG_ENTRY;
-    hg_atomic_fetch_add(&g->references, 1, HG_RELAXED);
+    if (g) hg_atomic_fetch_add(&g->references, 1, HG_RELAXED);
     return g;
 }
 

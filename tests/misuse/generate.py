@@ -16,13 +16,15 @@ OPTIONAL = {
     ("*", "diagnostics"), ("*", "options"), ("hg_backend_execute_program", "launch"), ("hg_backend_execute_program_with_params", "launch"),
     ("hg_backend_execute_program_with_params", "params"), ("hg_executable_create_for", "launch"), ("hg_executable_create_for", "params"),
     ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_queue_create", "context"),
-    ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_backend_listen", "user"), ("hg_program_print", "length"), ("hg_program_emit", "length"), ("hg_program_optimize", "stats"), ("hg_character_f64", "real"), ("hg_character_f64", "imaginary"),
+    ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_backend_listen", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
+    ("hg_graph_constant", "elements"), ("hg_graph_view", "name"), ("hg_graph_output", "name"), ("hg_graph_binding_submit", "signal"), ("hg_program_emit", "length"), ("hg_program_optimize", "stats"), ("hg_character_f64", "real"), ("hg_character_f64", "imaginary"),
 }
 # A valid argument by the parameter's type, or by type and name.
 VALID = {
     "hg_backend *": "f.backend", "const hg_backend *": "f.backend", "hg_context *": "f.context", "hg_queue *": "f.queue",
     "hg_event *": "f.event", "hg_event *const *": "&f.event", "hg_executable *": "f.executable", "hg_binding *": "f.binding",
-    "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
+    "hg_graph *": "f.graph", "const hg_graph *": "f.graph", "hg_graph_executable *": "f.graph_executable",
+    "hg_graph_binding *": "f.graph_binding", "const hg_graph_binding *": "f.graph_binding", "const hg_program *": "f.program", "hg_program *": "f.program", "hg_params *": "f.params", "const hg_params *": "f.no_params",
     "const hg_launch *": "&f.launch", "hg_launch *": "&f.launch", "hg_builder *": "f.builder", "const hg_builder *": "f.builder",
     "hg_circuit *": "f.circuit", "const hg_circuit *": "f.circuit", "const hg_ring *": "f.ring", "hg_ring *": "f.ring",
     "hg_diagnostics *": "f.diagnostics", "const hg_diagnostics *": "f.diagnostics", "hg_config *": "&f.config",
@@ -39,7 +41,8 @@ RELEASE = {
     "hg_program **": "hg_program_release", "char **": "hg_string_free", "uint8_t **": "hg_string_free", "hg_backend **": "hg_backend_destroy",
     "hg_context **": "hg_context_destroy", "hg_queue **": "hg_queue_destroy", "hg_executable **": "hg_executable_destroy",
     "hg_binding **": "hg_binding_destroy", "hg_circuit **": "hg_circuit_destroy", "hg_ring **": "hg_ring_destroy",
-    "hg_event **": "hg_event_destroy", "hg_program_cache **": "hg_program_cache_destroy",
+    "hg_event **": "hg_event_destroy", "hg_graph **": "hg_graph_release", "hg_graph_executable **": "hg_graph_executable_destroy",
+    "hg_graph_binding **": "hg_graph_binding_destroy", "hg_program_cache **": "hg_program_cache_destroy",
     "hg_class_allocator **": "hg_class_allocator_destroy", "hg_optimizer **": "hg_optimizer_destroy",
 }
 ENDS = re.compile(r"_(destroy|release|free|programs_free)$|^hg_string_free$")

@@ -15,6 +15,10 @@ typedef struct misuse_fixture {
     hg_event *event;
     hg_executable *executable;
     hg_binding *binding;
+    hg_graph *graph;
+    hg_graph_executable *graph_executable;
+    hg_graph_binding *graph_binding;
+    hg_params *graph_params;
     hg_program *program;
     hg_params *params, *no_params; /* no_params: what the program's launch expects */
     hg_builder *builder;           /* a new one for every call */
@@ -24,7 +28,7 @@ typedef struct misuse_fixture {
     hg_class_allocator *class_allocator;
     hg_optimizer *optimizer;
     hg_diagnostics *diagnostics;
-    hg_buffer buffer;
+    hg_buffer buffer, other;
     hg_pool pool;
     hg_typed_buffer typed;
     hg_launch launch;

@@ -10,6 +10,8 @@ misuse_fixture f;
 
 #define TEXT ".atlas 1\n.program p\n.param r5 x u32 = 1\n    add.u32 r6, r5, r5\n"
 
+#define GRAPH ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n"
+
 static void must(hg_status status) {
     if (status == HG_OK) return;
     fprintf(stderr, "%s\n", hg_last_error_text());
@@ -43,6 +45,13 @@ static void open_fixture(void) {
     must(hg_backend_allocate_buffer(f.backend, 4096, &f.buffer));
     must(hg_backend_allocate_pool(f.backend, 4096, &f.pool));
     f.typed = (hg_typed_buffer){.buffer = f.buffer, .type = HG_TYPE_U32, .count = 1};
+    must(hg_backend_allocate_buffer(f.backend, 16, &f.other));
+    must(hg_graph_read_text(GRAPH, strlen(GRAPH), NULL, NULL, &f.graph));
+    f.graph_params = made(hg_params_create());
+    must(hg_params_set_buffer(f.graph_params, "x", f.buffer));
+    must(hg_params_set_buffer(f.graph_params, "y", f.other));
+    must(hg_graph_compile(f.backend, f.graph, NULL, &f.graph_executable));
+    must(hg_graph_bind(f.graph_executable, f.graph_params, &f.graph_binding));
     f.command = (hg_command){.size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
     must(hg_queue_submit(f.queue, &f.command, 1, NULL, 0, &f.event));
 }
@@ -51,6 +60,10 @@ static void close_fixture(void) {
     hg_event_destroy(f.event);
     hg_queue_destroy(f.queue);
     hg_binding_destroy(f.binding);
+    hg_graph_binding_destroy(f.graph_binding);
+    hg_graph_executable_destroy(f.graph_executable);
+    hg_graph_release(f.graph);
+    hg_params_destroy(f.graph_params);
     hg_executable_destroy(f.executable);
     hg_program_release(f.program);
     hg_params_destroy(f.params);

@@ -8,13 +8,17 @@
 #include <stdlib.h>
 
 typedef struct modes_fixture {
-    const char *backend_name, *text, *circuit_text, *json, *target;
+    const char *backend_name, *text, *circuit_text, *graph_text, *json, *target;
     hg_backend *backend;
     hg_context *context;
     hg_queue *queue;
     hg_event *event;
     hg_executable *executable;
     hg_binding *binding;
+    hg_graph *graph;
+    hg_graph_executable *graph_executable;
+    hg_graph_binding *graph_binding;
+    hg_params *graph_params;
     hg_program *program;
     hg_params *params, *no_params;
     hg_builder *builder;

@@ -160,6 +160,7 @@ modes_fixture f;
 static const char TEXT[] = ".atlas 1\n.program p\n" CONSTANTS;
 static const char INCLUDING[] = ".atlas 1\n.program p\n.include \"other\"\n mov_imm.f64 r1, INCLUDED\n stg.f64 [class0 + 48], r1\n";
 static const char CIRCUIT[] = "mark@c00 . scale(0.1)@c00 . softmax@c00";
+#define GRAPH ".graph 1\n.input x f32 [4]\ny = parallel_map abs, in=x\n.output y\n"
 static const char JSON[] =
     "{\"version\":\"1.0\",\"kernel\":{\"name\":\"mix\",\"params\":[{\"name\":\"x\",\"type\":{\"kind\":\"device_array\",\"element_type\":"
     "{\"kind\":\"scalar\",\"type\":\"f32\"}}}],\"body\":[{\"type\":\"let\",\"name\":\"i\",\"value\":{\"type\":\"call\",\"function\":"
@@ -193,6 +194,7 @@ static void set_values(void) {
     f.text = TEXT;
     f.circuit_text = CIRCUIT;
     f.json = JSON;
+    f.graph_text = GRAPH;
     f.target = "opencl";
     f.assembling = (hg_assemble_options){.size = sizeof f.assembling, .source_name = "this", .resolve = resolve};
 }
@@ -227,6 +229,12 @@ static void open_fixture(void) {
     MUST(hg_allocate_typed(f.backend, HG_TYPE_F32, 1, &f.typed_one));
     MUST(hg_allocate_typed(f.backend, HG_TYPE_F32, 8, &f.spare_typed));
     MUST(hg_copy_typed_to(f.backend, f.typed, HG_TYPE_F32, f.floats, 8));
+    MUST(hg_graph_read_text(GRAPH, strlen(GRAPH), NULL, none, &f.graph));
+    f.graph_params = MADE(hg_params_create());
+    MUST(hg_params_set_buffer(f.graph_params, "x", f.typed.buffer));
+    MUST(hg_params_set_buffer(f.graph_params, "y", f.typed_out.buffer));
+    MUST(hg_graph_compile(f.backend, f.graph, NULL, &f.graph_executable));
+    MUST(hg_graph_bind(f.graph_executable, f.graph_params, &f.graph_binding));
     f.command = (hg_command){.size = sizeof f.command, .kind = HG_COMMAND_LAUNCH, .binding = f.binding};
     f.commands[0] = f.command;
     f.commands[1] = (hg_command){.size = sizeof f.command, .kind = HG_COMMAND_HOST_CALL, .call = host_call};
@@ -238,6 +246,10 @@ static void close_fixture(void) {
     GONE(hg_event_destroy(f.event));
     GONE(hg_queue_destroy(f.queue));
     GONE(hg_binding_destroy(f.binding));
+    GONE(hg_graph_binding_destroy(f.graph_binding));
+    GONE(hg_graph_executable_destroy(f.graph_executable));
+    GONE(hg_graph_release(f.graph));
+    GONE(hg_params_destroy(f.graph_params));
     GONE(hg_executable_destroy(f.executable));
     GONE(hg_program_release(f.program));
     GONE(hg_params_destroy(f.params));
