@@ -17,7 +17,7 @@ typedef struct hg_value {
     uint32_t number;
 } hg_value;
 
-/** An empty graph; NULL when out of memory. name: NULL for "graph"; copied. */
+/** An empty graph; NULL when out of memory. name: NULL for "graph"; copied, with _ for characters that no name has. */
 HG_API hg_graph *hg_graph_create(const char *name);
 /** One more owner. Thread-safe. Returns graph. */
 HG_API hg_graph *hg_graph_retain(hg_graph *graph);
@@ -49,7 +49,7 @@ typedef enum hg_graph_arg_kind {
     HG_GRAPH_NUMBER, /**< text: a literal as programs write it, "0.125" */
     HG_GRAPH_WORD,   /**< text: the name of an operation, "gelu" */
     HG_GRAPH_FLAG,   /**< flag */
-    HG_GRAPH_TUPLE   /**< count of dims */
+    HG_GRAPH_TUPLE   /**< count of dims; of a tuple of tuples each begins with its length: ((1, 0), (2, 1)) is 2, 1, 0, 2, 2, 1 */
 } hg_graph_arg_kind;
 /** A named operand of a call. Pointers are borrowed for the call. */
 typedef struct hg_graph_arg {

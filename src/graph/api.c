@@ -64,6 +64,17 @@ hg_status hg_graph_view(hg_graph *g, const char *name, hg_value of, hg_dim offse
 
 /* ---- calls ---- */
 
+/* Of tuples each begins with its length. */
+static bool are_tuples(const hg_graph *g, const graph_operand *o) {
+    uint32_t i = 0;
+    while (i < o->number) {
+        uint64_t length;
+        if (!graph_is_number(g, g->items.data[o->first + i], &length) || length > o->number - i - 1) return false;
+        i += 1 + (uint32_t)length;
+    }
+    return true;
+}
+
 static hg_status take_tuple(hg_graph *g, const hg_graph_arg *arg, graph_operand *o) {
     o->first = (uint32_t)g->items.count;
     for (uint32_t i = 0; i < arg->count; i++) {
@@ -74,7 +85,8 @@ static hg_status take_tuple(hg_graph *g, const hg_graph_arg *arg, graph_operand 
         *to = e;
     }
     o->number = arg->count;
-    return HG_OK;
+    if (o->kind != GRAPH_TUPLES || are_tuples(g, o)) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: of tuples each begins with its length, as in 2, 1, 0, 2, 2, 1", arg->name);
 }
 
 static hg_status take_arg(hg_graph *g, graph_request *r, const hg_graph_arg *arg) {
@@ -83,7 +95,6 @@ static hg_status take_arg(hg_graph *g, graph_request *r, const hg_graph_arg *arg
     static const char *const WORDS[] = {"an array", "a size",  "a number",         "the name of an operation",
                                         "a flag",   "a tuple", "a tuple of tuples"};
     const char *callee = graph_callee_name(r);
-    hg_opname word;
     if (!arg->name) return hg_null_argument("arg.name");
     uint32_t operand = graph_operand_named(r, arg->name, strlen(arg->name));
     if (operand == GRAPH_NOT_SET) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s has no operand '%.100s'", callee, arg->name);
@@ -94,7 +105,8 @@ static hg_status take_arg(hg_graph *g, graph_request *r, const hg_graph_arg *arg
     bool needs_dims = arg->kind == HG_GRAPH_SIZE || (arg->kind == HG_GRAPH_TUPLE && arg->count);
     bool needs_text = arg->kind == HG_GRAPH_NUMBER || arg->kind == HG_GRAPH_WORD;
     if ((needs_dims && !arg->dims) || (needs_text && !arg->text)) return hg_null_argument(needs_dims ? "arg.dims" : "arg.text");
-    if (arg->count > HG_MAX_TUPLE_ITEMS)
+    if (needs_text && !*arg->text) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is empty", callee, arg->name);
+    if (arg->kind == HG_GRAPH_TUPLE && arg->count > HG_MAX_TUPLE_ITEMS)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s has %u items, at most %d are allowed", callee, arg->name, (unsigned)arg->count,
                        HG_MAX_TUPLE_ITEMS);
     graph_operand *o = &r->operands[r->operand_count++];
@@ -108,16 +120,16 @@ static hg_status take_arg(hg_graph *g, graph_request *r, const hg_graph_arg *arg
         o->bytes = (const uint8_t *)arg->text;
         o->number = (uint32_t)strlen(arg->text);
         return HG_OK;
-    default: break;
+    default: return graph_read_word(r, operand, arg->text, strlen(arg->text), &o->number);
     }
-    if (!hg_opname_from_text(arg->text, strlen(arg->text), &word))
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: there is no operation '%.100s'", callee, arg->text);
-    o->number = (uint32_t)word;
-    return HG_OK;
 }
 
+/* Those with the name of an operand first, then the others in the order in which the call writes. */
 static hg_status match(graph_request *r, const hg_graph_made *made, uint32_t count) {
+    graph_result written[HG_MAX_PARAMS];
+    bool taken[HG_MAX_PARAMS] = {false};
     HG_TRY(graph_match_results(r, count));
+    memcpy(written, r->results, sizeof written);
     for (uint32_t i = 0; i < count; i++) {
         r->result_names[i] = made[i].name;
         r->result_lengths[i] = made[i].name ? strlen(made[i].name) : 0;
@@ -126,9 +138,16 @@ static hg_status match(graph_request *r, const hg_graph_made *made, uint32_t cou
         while (at < count && r->results[at].operand != operand) at++;
         if (operand == GRAPH_NOT_SET || at == count)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s makes nothing of '%.100s'", graph_callee_name(r), made[i].operand);
-        graph_result other = r->results[i];
-        r->results[i] = r->results[at];
-        r->results[at] = other;
+        if (taken[at]) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: two results of '%.100s'", graph_callee_name(r), made[i].operand);
+        taken[at] = true;
+    }
+    for (uint32_t i = 0, next = 0; i < count; i++) {
+        if (made[i].operand) {
+            r->results[i].operand = (uint8_t)graph_operand_named(r, made[i].operand, strlen(made[i].operand));
+            continue;
+        }
+        while (taken[next]) next++;
+        r->results[i].operand = written[next++].operand;
     }
     return HG_OK;
 }
@@ -163,9 +182,10 @@ static hg_status keep_program(hg_graph *g, hg_program *program) {
     const char *own = hg_program_name(program);
     for (uint64_t i = 0; i < g->programs.count; i++)
         if (g->programs.data[i].program == program) return HG_OK;
-    snprintf(name, sizeof name, "%.255s", own && *own ? own : "program");
+    if (!own || !hg_is_identifier(own, strlen(own))) own = "program";
+    snprintf(name, sizeof name, "%.255s", own);
     for (uint32_t i = 2; graph_find_program(g, name, strlen(name)) != GRAPH_NOT_SET; i++)
-        snprintf(name, sizeof name, "%.255s_%u", own && *own ? own : "program", (unsigned)i);
+        snprintf(name, sizeof name, "%.255s_%u", own, (unsigned)i);
     return graph_add_program(g, hg_program_retain(program), name, strlen(name), NULL);
 }
 

@@ -15,30 +15,43 @@ static bool is_name(const char *own, const char *name, size_t length) {
     return own && strlen(own) == length && memcmp(own, name, length) == 0;
 }
 
-uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length) {
-    if (!g->names.count) return GRAPH_NOT_SET;
-    for (uint64_t at = hash_name(name, length) & (g->names.count - 1); g->names.data[at]; at = (at + 1) & (g->names.count - 1))
-        if (is_name(g->values.data[g->names.data[at] - 1].name, name, length)) return g->names.data[at] - 1;
-    return GRAPH_NOT_SET;
+typedef const char *name_of(const hg_graph *g, uint32_t number);
+static const char *value_name(const hg_graph *g, uint32_t number) { return g->values.data[number].name; }
+static const char *output_name(const hg_graph *g, uint32_t number) { return g->outputs.data[number].name; }
+
+/* Where a name stands in a table, or the free place where it would. */
+static uint32_t *slot_of(const hg_graph *g, const graph_names *names, name_of *of, const char *name, size_t length) {
+    uint64_t at = hash_name(name, length) & (names->count - 1);
+    while (names->data[at] && !is_name(of(g, names->data[at] - 1), name, length)) at = (at + 1) & (names->count - 1);
+    return &names->data[at];
 }
 
-static void enter(hg_graph *g, uint32_t value) {
-    const char *name = g->values.data[value].name;
-    uint64_t at = hash_name(name, strlen(name)) & (g->names.count - 1);
-    while (g->names.data[at]) at = (at + 1) & (g->names.count - 1);
-    g->names.data[at] = value + 1;
+static uint32_t find(const hg_graph *g, const graph_names *names, name_of *of, const char *name, size_t length) {
+    return names->count ? *slot_of(g, names, of, name, length) - 1 : GRAPH_NOT_SET; /* 0 - 1 is GRAPH_NOT_SET */
 }
 
-static bool grow_names(hg_graph *g) {
-    uint64_t count = g->names.count ? 2 * g->names.count : 64;
-    uint32_t *slots = hg_calloc((size_t)count, sizeof *slots);
-    if (!slots) return false;
-    hg_free(g->names.data);
-    g->names.data = slots;
-    g->names.count = g->names.capacity = count;
-    for (uint64_t i = 0; i < g->values.count; i++)
-        if (g->values.data[i].name) enter(g, (uint32_t)i);
+static void enter(const hg_graph *g, graph_names *names, name_of *of, uint32_t number) {
+    const char *name = of(g, number);
+    if (name) *slot_of(g, names, of, name, strlen(name)) = number + 1;
+}
+
+/* Room for one more than `count` names. */
+static bool make_room(const hg_graph *g, graph_names *names, name_of *of, uint64_t count) {
+    if (2 * (count + 1) <= names->count) return true;
+    uint64_t slots = names->count ? 2 * names->count : 64;
+    uint32_t *data = hg_calloc((size_t)slots, sizeof *data);
+    if (!data) return false;
+    hg_free(names->data);
+    names->data = data;
+    names->count = names->capacity = slots;
+    for (uint64_t i = 0; i < count; i++) enter(g, names, of, (uint32_t)i);
     return true;
+}
+
+uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length) { return find(g, &g->names, value_name, name, length); }
+
+static uint32_t find_output(const hg_graph *g, const char *name, size_t length) {
+    return find(g, &g->output_names, output_name, name, length);
 }
 
 static hg_status check_name(const hg_graph *g, const char *name, size_t length) {
@@ -52,10 +65,17 @@ static hg_status check_name(const hg_graph *g, const char *name, size_t length) 
     return HG_OK;
 }
 
+/* Whoever binds the graph tells symbols, inputs, constants and outputs apart by their names. */
+static hg_status check_bound_name(const hg_graph *g, const char *name, size_t length) {
+    if (find_output(g, name, length) == GRAPH_NOT_SET) return HG_OK;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an output", length > 80 ? 80 : (int)length, name);
+}
+
 /* ---- symbols and values ---- */
 
 hg_status graph_add_symbol(hg_graph *g, const char *name, size_t length) {
     HG_TRY(check_name(g, name, length));
+    HG_TRY(check_bound_name(g, name, length));
     if (g->symbols.count >= HG_MAX_GRAPH_EXTENTS)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d extents of a graph", HG_MAX_GRAPH_EXTENTS);
     const char *kept = hg_arena_text(&g->arena, name, length);
@@ -68,9 +88,10 @@ hg_status graph_add_symbol(hg_graph *g, const char *name, size_t length) {
 hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *name, size_t length, uint32_t *number) {
     const char *kept = NULL;
     if (name) HG_TRY(check_name(g, name, length));
+    if (name && (value->source == GRAPH_INPUT || value->source == GRAPH_CONSTANT)) HG_TRY(check_bound_name(g, name, length));
     if (g->values.count >= HG_MAX_GRAPH_VALUES)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d values of a graph", HG_MAX_GRAPH_VALUES);
-    if (2 * (g->values.count + 1) > g->names.count && !grow_names(g)) return hg_fail_memory();
+    if (!make_room(g, &g->names, value_name, g->values.count)) return hg_fail_memory();
     if (name && !(kept = hg_arena_text(&g->arena, name, length))) return hg_fail_memory();
     graph_extent elements = graph_number(g, 1);
     for (uint8_t d = 0; d < value->rank; d++) elements = graph_combine(g, HG_EXTENT_OP_MUL, elements, value->extents[d]);
@@ -82,7 +103,7 @@ hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *nam
     to->elements = elements;
     to->takes = GRAPH_NOT_SET;
     *number = (uint32_t)(g->values.count - 1);
-    if (kept) enter(g, *number);
+    enter(g, &g->names, value_name, *number);
     return HG_OK;
 }
 
@@ -135,16 +156,15 @@ const char *graph_call_text(const hg_graph *g, const graph_call *call, char buff
     return buffer;
 }
 
+/* The names that were entered last go first: no other name stands behind one of them because its own place was taken. */
 void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results) {
-    for (uint64_t i = values; i < g->values.count; i++) g->values.data[i].name = NULL;
-    bool had = g->values.count > values;
+    for (uint64_t i = g->values.count; i-- > values;) {
+        const char *name = g->values.data[i].name;
+        if (name) *slot_of(g, &g->names, value_name, name, strlen(name)) = 0;
+    }
     g->values.count = values;
     g->operands.count = operands;
     g->results.count = results;
-    if (!had || !g->names.count) return;
-    memset(g->names.data, 0, (size_t)g->names.count * sizeof *g->names.data);
-    for (uint64_t i = 0; i < values; i++)
-        if (g->values.data[i].name) enter(g, (uint32_t)i);
 }
 
 /* ---- programs and outputs ---- */
@@ -174,35 +194,48 @@ bool graph_is_output(const hg_graph *g, uint32_t value) {
 }
 
 hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t length) {
-    for (uint64_t i = 0; i < g->outputs.count; i++)
-        if (is_name(g->outputs.data[i].name, name, length))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is an output '%s' already", g->outputs.data[i].name);
     uint32_t same = graph_find_value(g, name, length);
     const graph_value *other = same == GRAPH_NOT_SET ? NULL : &g->values.data[same];
     int shown = length > 80 ? 80 : (int)length;
     if (!hg_is_parameter_name(name, length))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is no name of an output: letters, digits and _, and no register or type", shown,
                        name);
+    if (find_output(g, name, length) != GRAPH_NOT_SET)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is an output '%.*s' already", shown, name);
     if (graph_find_symbol(g, name, length) != GRAPH_NOT_SET)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an extent", shown, name);
     if (other && (other->source == GRAPH_INPUT || other->source == GRAPH_CONSTANT))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%.*s' is the name of an input or constant: write .output NAME = %.*s", shown, name,
                        shown, name);
+    if (!make_room(g, &g->output_names, output_name, g->outputs.count)) return hg_fail_memory();
     const char *kept = hg_arena_text(&g->arena, name, length);
     graph_output *to = kept ? hg_vec_push(&g->outputs) : NULL;
     if (!to) return hg_fail_memory();
     *to = (graph_output){kept, value};
+    enter(g, &g->output_names, output_name, (uint32_t)(g->outputs.count - 1));
     return HG_OK;
 }
 
 /* ---- graphs ---- */
+
+/* A name that text can say: other characters become _. */
+static const char *keep_graph_name(hg_graph *g, const char *name) {
+    size_t length = name ? strnlen(name, HG_MAX_IDENT_BYTES) : 0;
+    char *kept = length ? hg_arena_text(&g->arena, name, length) : hg_arena_text(&g->arena, "graph", 5);
+    for (size_t i = 0; kept && kept[i]; i++) {
+        char c = kept[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$';
+        if (!letter && (i == 0 || c < '0' || c > '9')) kept[i] = '_';
+    }
+    return kept;
+}
 
 hg_graph *hg_graph_create(const char *name) {
     HG_ENTRY;
     hg_graph *g = hg_calloc(1, sizeof *g);
     if (!g) return NULL;
     g->references = 1;
-    g->name = hg_arena_text(&g->arena, name ? name : "graph", name ? strlen(name) : 5);
+    g->name = keep_graph_name(g, name);
     if (g->name) return g;
     hg_graph_release(g);
     return NULL;
@@ -229,6 +262,7 @@ void hg_graph_release(hg_graph *g) {
     hg_vec_free(&g->items);
     hg_vec_free(&g->outputs);
     hg_vec_free(&g->names);
+    hg_vec_free(&g->output_names);
     hg_arena_free(&g->arena);
     hg_graph_release(g->origin);
     hg_free(g);
@@ -251,7 +285,7 @@ hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
     c->name = g->name;
     c->origin = hg_graph_retain((hg_graph *)(uintptr_t)g);
     bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(operands) && COPY(results) && COPY(items) &&
-                COPY(outputs) && COPY(names);
+                COPY(outputs) && COPY(names) && COPY(output_names);
     for (uint64_t i = 0; i < g->programs.count && done; i++) {
         graph_program *to = hg_vec_push(&c->programs);
         done = to != NULL;

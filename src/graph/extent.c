@@ -9,7 +9,8 @@ static uint64_t hash_of(const graph_term *t) {
     uint64_t h = t->kind + UINT64_C(0x9E3779B97F4A7C15) * t->left;
     h = (h ^ h >> 29) * UINT64_C(0xBF58476D1CE4E5B9) + t->right;
     h = (h ^ h >> 32) * UINT64_C(0x94D049BB133111EB) + t->value;
-    return h ^ h >> 31;
+    h = (h ^ h >> 31) * UINT64_C(0x9E3779B97F4A7C15); /* else the numbers 1, 2, 3, ... would take one place behind the other */
+    return h ^ h >> 32;
 }
 
 static bool equal(const graph_term *a, const graph_term *b) {
@@ -31,8 +32,8 @@ static bool grow_slots(hg_graph *g) {
     return true;
 }
 
-static graph_extent failed(hg_status status) {
-    HG_IGNORE(status); /* it is this thread's error */
+static graph_extent failed(hg_graph *g, hg_status status) {
+    g->extent_status = status;
     return GRAPH_NOT_SET;
 }
 
@@ -40,24 +41,27 @@ static graph_extent failed(hg_status status) {
 enum { MOST_STOREYS = 64, MOST_TERMS = 1 << 24 };
 
 static graph_extent keep(hg_graph *g, const graph_term *t) {
-    if (2 * (g->terms.count + 1) > g->term_slot_count && !grow_slots(g)) return failed(hg_fail_memory());
+    if (2 * (g->terms.count + 1) > g->term_slot_count && !grow_slots(g)) return failed(g, hg_fail_memory());
     uint64_t at = hash_of(t) & (g->term_slot_count - 1);
     for (; g->term_slots[at]; at = (at + 1) & (g->term_slot_count - 1))
         if (equal(&g->terms.data[g->term_slots[at] - 1], t)) return g->term_slots[at] - 1;
     uint8_t left = is_leaf(t) ? 0 : g->terms.data[t->left].height, right = is_leaf(t) ? 0 : g->terms.data[t->right].height;
     uint8_t height = (uint8_t)((left > right ? left : right) + 1);
     if (height > MOST_STOREYS || g->terms.count >= MOST_TERMS)
-        return failed(hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                              "an extent of a graph has too many operations inside one another, at most %d are allowed", MOST_STOREYS));
+        return failed(g, hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                                 "an extent of a graph has too many operations inside one another, at most %d are allowed", MOST_STOREYS));
     graph_term *to = hg_vec_push(&g->terms);
-    if (!to) return failed(hg_fail_memory());
+    if (!to) return failed(g, hg_fail_memory());
     *to = *t;
     to->height = height;
     g->term_slots[at] = (uint32_t)g->terms.count;
     return (graph_extent)(g->terms.count - 1);
 }
 
-graph_extent graph_number(hg_graph *g, uint64_t value) { return keep(g, &(graph_term){.kind = HG_EXTENT_OP_NUMBER, .value = value}); }
+graph_extent graph_number(hg_graph *g, uint64_t value) {
+    if (value <= INT64_MAX) return keep(g, &(graph_term){.kind = HG_EXTENT_OP_NUMBER, .value = value});
+    return failed(g, hg_fail(HG_ERROR_INVALID_ARGUMENT, "an extent of %llu: at most 2^63 - 1 are allowed", (unsigned long long)value));
+}
 graph_extent graph_symbol(hg_graph *g, uint32_t symbol) { return keep(g, &(graph_term){.kind = HG_EXTENT_OP_PARAM, .value = symbol}); }
 
 bool graph_is_number(const hg_graph *g, graph_extent e, uint64_t *value) {
@@ -66,7 +70,20 @@ bool graph_is_number(const hg_graph *g, graph_extent e, uint64_t *value) {
     return true;
 }
 
-/* A sum or product whose order of operands does not matter has the lower number first. */
+/* Whether a stands in front of b where the order of operands does not matter: first the higher tree, then symbols, then numbers. No number of a term
+ * decides, so that a graph and the graph of its text have the same order. */
+static bool is_before(const hg_graph *g, graph_extent a, graph_extent b) {
+    while (a != b) {
+        const graph_term *x = &g->terms.data[a], *y = &g->terms.data[b];
+        if (x->height != y->height) return x->height > y->height;
+        if (x->kind != y->kind) return is_leaf(x) ? x->kind == HG_EXTENT_OP_PARAM : x->kind < y->kind;
+        if (x->value != y->value) return x->value < y->value;
+        a = x->left != y->left ? x->left : x->right;
+        b = x->left != y->left ? y->left : y->right;
+    }
+    return false;
+}
+
 static bool commutes(hg_extent_op_kind op) {
     return op == HG_EXTENT_OP_ADD || op == HG_EXTENT_OP_MUL || op == HG_EXTENT_OP_MIN || op == HG_EXTENT_OP_MAX;
 }
@@ -87,11 +104,12 @@ graph_extent graph_combine(hg_graph *g, hg_extent_op_kind op, graph_extent left,
     uint64_t x, y, value;
     if (left == GRAPH_NOT_SET || right == GRAPH_NOT_SET) return GRAPH_NOT_SET;
     bool has_x = graph_is_number(g, left, &x), has_y = graph_is_number(g, right, &y);
-    if (has_x && has_y && hg_extent_apply(op, x, y, &value) == HG_EXTENT_KNOWN) return graph_number(g, value);
+    bool known = has_x && has_y && hg_extent_apply(op, x, y, &value) == HG_EXTENT_KNOWN;
+    if (known && value <= INT64_MAX) return graph_number(g, value);
     if (has_y && is_neutral(op, y)) return left;
     if (has_x && commutes(op) && is_neutral(op, x)) return right;
     if (op == HG_EXTENT_OP_SUB && left == right) return graph_number(g, 0);
-    if (commutes(op) && left > right) return keep(g, &(graph_term){.kind = (uint8_t)op, .left = right, .right = left});
+    if (commutes(op) && is_before(g, right, left)) return keep(g, &(graph_term){.kind = (uint8_t)op, .left = right, .right = left});
     return keep(g, &(graph_term){.kind = (uint8_t)op, .left = left, .right = right});
 }
 

@@ -92,6 +92,9 @@ typedef struct graph_output {
     uint32_t value;
 } graph_output;
 
+/* A hash table: number + 1. */
+typedef HG_VEC(uint32_t) graph_names;
+
 struct hg_graph {
     uint32_t references; /* atomic */
     hg_arena arena;      /* of names and literals */
@@ -99,6 +102,7 @@ struct hg_graph {
     HG_VEC(graph_term) terms;
     uint32_t *term_slots; /* a hash table of terms: number + 1 */
     uint32_t term_slot_count;
+    hg_status extent_status; /* why the last extent that could not be made could not; graph_add_call begins with HG_OK */
     HG_VEC(const char *) symbols;
     HG_VEC(graph_value) values;
     HG_VEC(graph_call) calls;
@@ -107,8 +111,8 @@ struct hg_graph {
     HG_VEC(graph_extent) items;
     HG_VEC(graph_output) outputs;
     HG_VEC(graph_program) programs;
-    HG_VEC(uint32_t) names; /* a hash table of values by name: number + 1 */
-    hg_graph *origin;       /* of a copy: owns what its pointers point to; retained */
+    graph_names names, output_names; /* of values, of outputs */
+    hg_graph *origin;                /* of a copy: owns what its pointers point to; retained */
 };
 
 /* ---- extents ---- */

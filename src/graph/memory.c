@@ -1,6 +1,7 @@
-/* One workspace for all values that calls make and nobody outside sees. Values that live at the same time lie apart; others may share bytes. Places are given
- * to the largest values first, each at the lowest offset that is free during its whole life (the order "greedy by size" of Pisarchyk and Lee, "Efficient
- * Memory Management for Deep Neural Net Inference", 2020). */
+/* One workspace for all values that calls make and nobody outside sees. Values that live at the same time lie apart; others may share bytes. A value
+ * lies at the lowest offset that is free during its whole life. The largest values come first (the order "greedy by size" of Pisarchyk and Lee, "Efficient
+ * Memory Management for Deep Neural Net Inference", 2020); where that needs more than the least, other orders are tried, and the best one stays: of 500
+ * random graphs with up to eight values (tests/unit/graph/test_graph_memory.c) one order is as good as any in 460, all together in 488. */
 #include "graph/memory.h"
 #include "plan/steps/steps.h"
 #include <stdlib.h>
@@ -117,6 +118,22 @@ static int larger_first(const void *p, const void *q) {
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
+static int longer_first(const void *p, const void *q) {
+    const item *a = p, *b = q;
+    uint32_t x = a->life.last - a->life.first, y = b->life.last - b->life.first;
+    return x != y ? (x < y ? 1 : -1) : larger_first(p, q);
+}
+
+static int earlier_first(const void *p, const void *q) {
+    const item *a = p, *b = q;
+    return a->life.first != b->life.first ? (a->life.first < b->life.first ? -1 : 1) : larger_first(p, q);
+}
+
+static int later_first(const void *p, const void *q) {
+    const item *a = p, *b = q;
+    return a->life.last != b->life.last ? (a->life.last > b->life.last ? -1 : 1) : larger_first(p, q);
+}
+
 static int lower_first(const void *p, const void *q) {
     const item *const *a = p, *const *b = q;
     return (*a)->offset < (*b)->offset ? -1 : (*a)->offset > (*b)->offset;
@@ -172,14 +189,31 @@ static bool find_least(const hg_graph *g, const item *items, uint64_t count, gra
     return true;
 }
 
+/* In the order of the items. Returns the bytes of the workspace. */
+static uint64_t place_in_order(item *items, uint64_t count, bool shared, const item **near) {
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        items[i].offset = shared ? lowest(items, i, &items[i], near) : bytes;
+        if (items[i].offset + items[i].bytes > bytes) bytes = items[i].offset + items[i].bytes;
+    }
+    return bytes;
+}
+
+enum { MOST_TRIED = 2048 }; /* of more values only one order is tried: each takes time with the square of their number, 0.3 s for 20,000 */
+
+/* Tries orders until one needs no more than the least, and keeps the best. */
 static bool place(item *items, uint64_t count, bool shared, graph_memory *memory) {
+    static int (*const ORDERS[])(const void *p, const void *q) = {larger_first, longer_first, earlier_first, later_first};
+    size_t orders = shared && count <= MOST_TRIED ? HG_COUNT_OF(ORDERS) : 1;
     const item **near = hg_alloc((size_t)(count + 1) * sizeof *near);
     if (!near) return false;
-    qsort(items, (size_t)count, sizeof *items, larger_first);
-    for (uint64_t i = 0; i < count; i++) {
-        items[i].offset = shared ? lowest(items, i, &items[i], near) : memory->bytes;
-        memory->offsets[items[i].value] = items[i].offset;
-        if (items[i].offset + items[i].bytes > memory->bytes) memory->bytes = items[i].offset + items[i].bytes;
+    memory->bytes = UINT64_MAX;
+    for (size_t k = 0; k < orders && memory->bytes > memory->least; k++) {
+        qsort(items, (size_t)count, sizeof *items, ORDERS[k]);
+        uint64_t bytes = place_in_order(items, count, shared, near);
+        if (bytes >= memory->bytes) continue;
+        memory->bytes = bytes;
+        for (uint64_t i = 0; i < count; i++) memory->offsets[items[i].value] = items[i].offset;
     }
     hg_free(near);
     return true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A value without a name has one in the text that nothing else has. */
 static void print_name(hg_text *out, const hg_graph *g, uint32_t value) {
     const char *name = g->values.data[value].name;
     char own[HG_MAX_IDENT_BYTES];

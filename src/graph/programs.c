@@ -83,9 +83,7 @@ static hg_status check_operands(const hg_graph *g, graph_request *r) {
         bool needed = (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_OUT) || (p->kind == HG_PARAM_SCALAR && !p->has_default);
         if (needed && !o)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is missing: write %s=…", hg_program_name(r->program), p->name, p->name);
-        if (o && o->kind == GRAPH_ARRAY && p->dir == HG_DIR_OUT)
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is what it makes: nothing is given for it", hg_program_name(r->program),
-                           p->name);
+        if (o && p->kind == HG_PARAM_BUFFER && p->dir == HG_DIR_OUT) return graph_refuse_made(r, i);
         if (o && o->kind == GRAPH_ARRAY) HG_TRY(check_type(r, g, i, o->number));
     }
     return HG_OK;

@@ -12,12 +12,15 @@ typedef struct reader {
     const hg_graph_read_options *options;
     hg_diagnostics *d;
     graph_request request;
-    graph_extent quotient, over, under; /* what was read last where it is over / under: ceil rounds that up */
-    HG_VEC(hg_token) broken;            /* names whose declaration could not be read: what uses them is no mistake of its own */
+    HG_VEC(hg_token) broken;  /* names whose declaration could not be read: what uses them is no mistake of its own */
+    graph_extent over, under; /* of the last quotient */
+    bool is_quotient;         /* what was read last is that one and nothing else: ceil rounds it up */
     uint64_t errors;
     bool failed;  /* this statement */
     bool stopped; /* nothing more is read */
     bool no_memory;
+    bool only_one; /* nothing is read behind the first mistake */
+    bool no_lines; /* the text is an extent: messages name no line */
 } reader;
 
 /* ---- mistakes ---- */
@@ -33,7 +36,13 @@ static void mistake(reader *r, const char *code, const hg_token *at, const char 
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
     r->failed = true;
-    if (r->errors++ == 0) HG_IGNORE(hg_fail(HG_ERROR_ISA, "line %u: %s", (unsigned)at->line, message)); /* the caller returns it */
+    r->stopped |= r->only_one;
+    if (r->errors++ == 0) { /* the caller returns it */
+        if (r->no_lines)
+            HG_IGNORE(hg_fail(HG_ERROR_ISA, "%s", message));
+        else
+            HG_IGNORE(hg_fail(HG_ERROR_ISA, "line %u: %s", (unsigned)at->line, message));
+    }
     hg_diagnose(r->d, HG_SEVERITY_ERROR, code, place_of(at), hint, "%s", message);
 }
 
@@ -84,26 +93,33 @@ static hg_token name(reader *r, const char *what) {
 /* How deep parentheses are is the caller's; more than HG_MAX_EXPRESSION_NESTING are a mistake. */
 static graph_extent sum(reader *r, uint32_t depth);
 
-static graph_extent combine(reader *r, hg_extent_op_kind op, const hg_token *at, graph_extent left, graph_extent right) {
-    if (r->failed) return GRAPH_NOT_SET;
-    graph_extent e = graph_combine(r->g, op, left, right);
+static graph_extent made(reader *r, const hg_token *at, graph_extent e) {
     if (e == GRAPH_NOT_SET) refuse(r, at, hg_error_record()->status);
     return e;
+}
+
+static graph_extent combine(reader *r, hg_extent_op_kind op, const hg_token *at, graph_extent left, graph_extent right) {
+    return r->failed ? GRAPH_NOT_SET : made(r, at, graph_combine(r->g, op, left, right));
+}
+
+static graph_extent ceil_of(reader *r, const hg_token *word, uint32_t depth) {
+    sum(r, depth + 1);
+    if (!r->failed && !r->is_quotient)
+        mistake(r, "S02", word, "write ceil(a / b); a sum needs parentheses: ceil((a + 1) / b)", "ceil is of one division");
+    need(r, ')', "')'");
+    r->is_quotient = false;
+    return combine(r, HG_EXTENT_OP_CEIL_DIV, word, r->over, r->under);
 }
 
 static graph_extent function(reader *r, const hg_token *word, uint32_t depth) {
     graph_extent left, right;
     need(r, '(', "'('");
-    if (hg_token_is(word, "ceil")) {
-        graph_extent whole = sum(r, depth + 1);
-        need(r, ')', "')'");
-        if (r->failed) return GRAPH_NOT_SET;
-        return whole == r->quotient ? combine(r, HG_EXTENT_OP_CEIL_DIV, word, r->over, r->under) : whole;
-    }
+    if (hg_token_is(word, "ceil")) return ceil_of(r, word, depth);
     left = sum(r, depth + 1);
     need(r, ',', "','");
     right = sum(r, depth + 1);
     need(r, ')', "')'");
+    r->is_quotient = false;
     return combine(r, hg_token_is(word, "min") ? HG_EXTENT_OP_MIN : HG_EXTENT_OP_MAX, word, left, right);
 }
 
@@ -112,7 +128,7 @@ static graph_extent number_of(reader *r) {
     hg_token token = r->token;
     const char *code = hg_parse_uint(token.text, token.length, &value);
     next(r);
-    if (!code && value <= INT64_MAX) return graph_number(r->g, value);
+    if (!code && value <= INT64_MAX) return made(r, &token, graph_number(r->g, value));
     mistake(r, code ? code : "S03", &token, NULL, "'%.*s' is no whole number from 0 to 2^63 - 1", hg_token_shown(&token), token.text);
     return GRAPH_NOT_SET;
 }
@@ -138,7 +154,7 @@ static graph_extent primary(reader *r, uint32_t depth) {
     if (r->token.kind == '(' && (hg_token_is(&token, "ceil") || hg_token_is(&token, "min") || hg_token_is(&token, "max")))
         return function(r, &token, depth);
     uint32_t symbol = graph_find_symbol(r->g, token.text, token.length);
-    if (symbol != GRAPH_NOT_SET) return graph_symbol(r->g, symbol);
+    if (symbol != GRAPH_NOT_SET) return made(r, &token, graph_symbol(r->g, symbol));
     mistake(r, "G01", &token, NULL, "'%.*s' is no extent: write .extent %.*s above", hg_token_shown(&token), token.text,
             hg_token_shown(&token), token.text);
     return GRAPH_NOT_SET;
@@ -150,23 +166,23 @@ static graph_extent product(reader *r, uint32_t depth) {
         hg_token op = r->token;
         next(r);
         graph_extent right = primary(r, depth);
-        graph_extent both = combine(r, op.kind == '*' ? HG_EXTENT_OP_MUL : HG_EXTENT_OP_DIV, &op, left, right);
-        r->quotient = op.kind == '/' ? both : GRAPH_NOT_SET;
+        r->is_quotient = op.kind == '/';
         r->over = left;
         r->under = right;
-        left = both;
+        left = combine(r, r->is_quotient ? HG_EXTENT_OP_DIV : HG_EXTENT_OP_MUL, &op, left, right);
     }
     return left;
 }
 
 static graph_extent sum(reader *r, uint32_t depth) {
-    r->quotient = GRAPH_NOT_SET;
+    r->is_quotient = false;
     graph_extent left = product(r, depth);
     while (!r->failed && (r->token.kind == '+' || r->token.kind == '-')) {
         hg_token op = r->token;
         next(r);
         graph_extent right = product(r, depth);
         left = combine(r, op.kind == '+' ? HG_EXTENT_OP_ADD : HG_EXTENT_OP_SUB, &op, left, right);
+        r->is_quotient = false;
     }
     return left;
 }
@@ -201,9 +217,12 @@ static uint32_t value_named(reader *r, const hg_token *token) {
     return value;
 }
 
+enum { MOST_BROKEN = 256 }; /* each name that is not there is compared with them */
+
 static void note_broken(reader *r, const hg_token *words, uint32_t count) {
     for (uint32_t i = 0; i < count && r->failed; i++) {
-        hg_token *to = words[i].kind == HG_TOKEN_NAME ? hg_vec_push(&r->broken) : NULL; /* without memory there is one message more */
+        bool kept = words[i].kind == HG_TOKEN_NAME && r->broken.count < MOST_BROKEN;
+        hg_token *to = kept ? hg_vec_push(&r->broken) : NULL; /* without memory there is one message more */
         if (to) *to = words[i];
     }
 }
@@ -287,7 +306,7 @@ static void tuple(reader *r, graph_operand *o, bool nested) {
             if (!add_item(r, 0)) return;
             o->number++;
             tuple(r, o, true);
-            if (!r->failed) r->g->items.data[length_at] = graph_number(r->g, o->number - before - 1);
+            if (!r->failed) r->g->items.data[length_at] = made(r, &at, graph_number(r->g, o->number - before - 1));
         } else {
             graph_extent e = sum(r, 0);
             if (!add_item(r, e)) return;
@@ -313,7 +332,6 @@ static void literal(reader *r, graph_operand *o) {
 
 static void operand_value(reader *r, graph_operand *o) {
     hg_token at = r->token;
-    hg_opname word;
     switch ((graph_operand_kind)o->kind) {
     case GRAPH_ARRAY:
         at = name(r, "the name of a value");
@@ -328,9 +346,7 @@ static void operand_value(reader *r, graph_operand *o) {
         break;
     case GRAPH_NAME:
         at = name(r, "the name of an operation");
-        if (!r->failed && !hg_opname_from_text(at.text, at.length, &word))
-            mistake(r, "G01", &at, NULL, "there is no operation '%.*s'", hg_token_shown(&at), at.text);
-        o->number = r->failed ? 0 : (uint32_t)word;
+        if (!r->failed) refuse(r, &at, graph_read_word(&r->request, o->operand, at.text, at.length, &o->number));
         break;
     default: tuple(r, o, false); break;
     }
@@ -468,6 +484,7 @@ static void output(reader *r) {
 static void graph_name(reader *r) {
     hg_token word = name(r, "a name");
     const char *kept = r->failed ? NULL : hg_arena_text(&r->g->arena, word.text, word.length);
+    if (!r->failed && !kept) refuse(r, &word, hg_fail_memory());
     if (kept) r->g->name = kept;
 }
 
@@ -509,6 +526,13 @@ static void version(reader *r) {
     }
     next(r);
     if (!at_end(r)) expected(r, "the end of the line");
+    while (!at_end(r)) next(r);
+}
+
+static void check_length(reader *r, size_t length) {
+    if (length <= HG_MAX_SOURCE_BYTES) return;
+    mistake(r, "S05", &r->token, NULL, "a text of %zu bytes: at most %d are allowed", length, HG_MAX_SOURCE_BYTES);
+    r->stopped = true;
 }
 
 hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_graph_read_options *options, bool whole, hg_diagnostics *d) {
@@ -517,10 +541,12 @@ hg_status graph_read(hg_graph *g, const char *text, size_t length, const hg_grap
     r->g = g;
     r->options = options;
     r->d = d;
+    r->only_one = !whole;
     hg_lexer_init(&r->lexer, text, length);
     next(r);
+    check_length(r, length);
     while (r->token.kind == HG_TOKEN_END_OF_LINE) next(r);
-    if (whole) version(r);
+    if (whole && !r->stopped) version(r);
     while (!r->stopped && r->token.kind != HG_TOKEN_END_OF_FILE) {
         if (take(r, HG_TOKEN_END_OF_LINE)) continue;
         statement(r);
@@ -540,14 +566,15 @@ hg_status graph_read_extent(hg_graph *g, const char *text, graph_extent *e) {
     reader *r = hg_calloc(1, sizeof *r);
     if (!r) return hg_fail_memory();
     r->g = g;
+    r->no_lines = true;
     hg_lexer_init(&r->lexer, text, strlen(text));
     next(r);
     *e = sum(r, 0);
-    if (!r->failed && !at_end(r)) expected(r, "the end of the extent");
-    bool failed = r->failed || *e == GRAPH_NOT_SET;
+    if (!r->failed && r->token.kind != HG_TOKEN_END_OF_FILE) expected(r, "the end of the extent");
+    bool failed = r->failed || *e == GRAPH_NOT_SET, no_memory = r->no_memory;
     hg_free(r);
     if (!failed) return HG_OK;
-    if (hg_error_record()->status == HG_ERROR_OUT_OF_MEMORY) return HG_ERROR_OUT_OF_MEMORY;
+    if (no_memory) return hg_fail_memory();
     char message[sizeof hg_error_record()->message];
     snprintf(message, sizeof message, "%s", hg_error_record()->message);
     return hg_fail(HG_ERROR_INVALID_ARGUMENT, "extent \"%.100s\": %.300s", text, message);

@@ -54,10 +54,26 @@ bool graph_operand_is_made(const graph_request *r, uint32_t operand) {
     return p->kind == HG_PARAM_BUFFER && (p->dir == HG_DIR_OUT || p->dir == HG_DIR_INOUT);
 }
 
+hg_status graph_refuse_made(const graph_request *r, uint32_t operand) {
+    const char *name = r->program ? r->program->params[operand].name : hg_op_get((hg_op)r->op)->operands[operand].name;
+    return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is what it makes: nothing is given for it", graph_callee_name(r), name);
+}
+
 graph_operand *graph_given(graph_request *r, uint32_t operand) {
     for (uint32_t i = 0; i < r->operand_count; i++)
         if (r->operands[i].operand == operand) return &r->operands[i];
     return NULL;
+}
+
+hg_status graph_read_word(const graph_request *r, uint32_t operand, const char *text, size_t length, uint32_t *number) {
+    const hg_operand_info *info = &hg_op_get((hg_op)r->op)->operands[operand];
+    int shown = length > 40 ? 40 : (int)length;
+    hg_opname word;
+    if (!hg_opname_from_text(text, length, &word)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no operation '%.*s'", shown, text);
+    if (!hg_opname_fits(word, (hg_type_rule)info->rule))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s=%.*s is no operation for it", graph_callee_name(r), info->name, shown, text);
+    *number = (uint32_t)word;
+    return HG_OK;
 }
 
 hg_status graph_match_results(graph_request *r, uint32_t count) {
@@ -90,6 +106,7 @@ hg_status graph_read_literal(hg_graph *g, const graph_request *r, graph_operand 
 hg_status graph_make_result(hg_graph *g, graph_request *r, uint32_t i, const graph_value *inferred) {
     const graph_value *declared = r->declared && r->declared[i].type != HG_TYPE_COUNT ? &r->declared[i] : NULL;
     const graph_value *v = declared ? declared : inferred;
+    if (!v && g->extent_status != HG_OK) return g->extent_status;
     if (!v)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
                        "%s: nothing tells the shape of what it makes: write it in front, as in y f32 [n] = %s ...", graph_callee_name(r),

@@ -31,8 +31,12 @@ uint32_t graph_operand_named(const graph_request *r, const char *name, size_t le
 graph_operand_kind graph_operand_kind_of(const graph_request *r, uint32_t operand);
 /* Whether the call writes it, and may make a value of it. */
 bool graph_operand_is_made(const graph_request *r, uint32_t operand);
+/* The error of an operand that the call only writes. */
+hg_status graph_refuse_made(const graph_request *r, uint32_t operand) HG_NODISCARD;
 /* What the call has of an operand; NULL: nothing. */
 graph_operand *graph_given(graph_request *r, uint32_t operand);
+/* The operation of that name, for an operand that takes one. */
+hg_status graph_read_word(const graph_request *r, uint32_t operand, const char *text, size_t length, uint32_t *number) HG_NODISCARD;
 /* The results in order are the arrays that the call writes; there must be so many. */
 hg_status graph_match_results(graph_request *r, uint32_t count) HG_NODISCARD;
 /* Parses the literal of an operand, whose text it has so far, as that type. */

@@ -296,8 +296,23 @@ static hg_status check_contents(inference *f, uint32_t operand) {
 
 /* ---- all of an instruction ---- */
 
-static hg_status check_given(const inference *f) {
-    const graph_request *r = f->r;
+/* What only the instruction's type and row tell of an operation and of a tuple. */
+static hg_status check_operand(const inference *f, const graph_operand *o) {
+    const hg_operand_info *info = &f->row->operands[o->operand];
+    if (graph_is_written(info) && !(info->access & HG_READ)) return graph_refuse_made(f->r, o->operand);
+    if (o->kind == GRAPH_ARRAY) return check_type(f, o->operand, value_of(f, o));
+    if (o->kind == GRAPH_NAME && !hg_opname_allows_type((hg_opname)o->number, (hg_type)f->r->type))
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s=%s is no operation for it", f->row->text, hg_type_name((hg_type)f->r->type),
+                       info->name, hg_opname_name((hg_opname)o->number));
+    bool none = info->optional == HG_OR_NONE && o->number == 0;
+    if (o->kind == GRAPH_TUPLE && info->items && o->number != info->items && !none)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s has %u number%s, %u expected", f->row->text, info->name, (unsigned)o->number,
+                       o->number == 1 ? "" : "s", (unsigned)info->items);
+    return HG_OK;
+}
+
+static hg_status check_given(inference *f) {
+    graph_request *r = f->r;
     for (uint32_t i = 0; i < f->row->operand_count; i++) {
         const hg_operand_info *info = &f->row->operands[i];
         if (info->optional != HG_REQUIRED || graph_is_written(info) || graph_given(f->r, i)) continue;
@@ -305,18 +320,7 @@ static hg_status check_given(const inference *f) {
                        info->kind == HG_K_COUNT ? "%s: no shape tells %s: write %s=…" : "%s: %s is missing: write %s=…", f->row->text,
                        info->name, info->name);
     }
-    for (uint32_t i = 0; i < r->operand_count; i++) {
-        const graph_operand *o = &r->operands[i];
-        const hg_operand_info *info = &f->row->operands[o->operand];
-        if (o->kind == GRAPH_ARRAY && !(info->access & HG_READ))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is what it makes: nothing is given for it", f->row->text, info->name);
-        if (o->kind == GRAPH_ARRAY) HG_TRY(check_type(f, o->operand, value_of(f, o)));
-        if (o->kind != GRAPH_NAME) continue;
-        hg_opname name = (hg_opname)o->number;
-        if (!hg_opname_fits(name, (hg_type_rule)info->rule) || !hg_opname_allows_type(name, (hg_type)r->type))
-            return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s of %s: %s=%s is no operation for it", f->row->text,
-                           hg_type_name((hg_type)r->type), info->name, hg_opname_name(name));
-    }
+    for (uint32_t i = 0; i < r->operand_count; i++) HG_TRY(check_operand(f, &r->operands[i]));
     return HG_OK;
 }
 
