@@ -167,6 +167,7 @@ typedef struct layout {
 static void merge_rows(convolution *c) {
     const axis *y = &c->rows, *x = &c->columns;
     if (y->kernel != 1 || x->kernel != 1 || y->stride != 1 || x->stride != 1 || y->before || y->after || x->before || x->after) return;
+    if (y->out != y->size || x->out != x->size) return; /* a stride that takes one row of several counts as 1 too */
     c->columns.size = c->columns.out = plan_times(y->size, x->size);
     c->rows.size = c->rows.out = 1;
 }
@@ -219,7 +220,8 @@ static bool is_read_often(const convolution *c, const layout *l) {
 
 static layout choose(const convolution *c, hg_type type, uint64_t lanes) {
     layout best = lay_out(c, false, lanes);
-    bool one_place = c->rows.out == 1 && c->rows.kernel == 1 && c->columns.kernel == 1 && c->columns.out == c->columns.size;
+    bool one_row = c->rows.size == 1 && c->rows.out == 1 && c->rows.before == 0 && c->columns.before == 0;
+    bool one_place = one_row && c->rows.kernel == 1 && c->columns.kernel == 1 && c->columns.out == c->columns.size;
     if (one_place && c->columns.stride == 1 && type == library_sum_type(type) && best.positions >= lanes) best.copied = false;
     if (c->batch > 1) {
         layout joined = lay_out(c, true, lanes);
