@@ -324,6 +324,73 @@ static hg_status check_given(inference *f) {
     return HG_OK;
 }
 
+/* Extent number `at` of an array is not what another shape or the call says. */
+static hg_status refuse_extent(inference *f, const graph_shape *s, const graph_shape_extent *e, const graph_value *v, uint32_t at,
+                               uint64_t expected) {
+    hg_text shape = {0}, other = {0};
+    bool told = e->kind == GRAPH_SHAPE_SIZE || e->kind == GRAPH_SHAPE_MANY;
+    uint32_t teller = told ? f->teller[e->operand] : HG_MAX_OPERANDS;
+    graph_print_shape(&shape, f->g, v);
+    if (teller < HG_MAX_OPERANDS) {
+        hg_text_addf(&other, ": %s is ", f->row->operands[teller].name);
+        graph_print_shape(&other, f->g, value_of(f, graph_given(f->r, teller)));
+    }
+    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, extent %u of it should be %llu%s", f->row->text,
+                               f->row->operands[s->operand].name, shape.data ? shape.data : "", (unsigned)at + 1,
+                               (unsigned long long)expected, other.data ? other.data : "");
+    hg_text_free(&shape);
+    hg_text_free(&other);
+    return status;
+}
+
+/* The product of some extents where all are numbers. */
+static bool known_product(const hg_graph *g, const graph_extent *extents, uint32_t count, uint64_t *product) {
+    uint64_t x;
+    *product = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (!graph_is_number(g, extents[i], &x) || !hg_mul_u64(*product, x, product)) return false;
+    return true;
+}
+
+/* Whether the call itself says all sizes of a shape: then an array may be any memory that is large enough. */
+static bool says_sizes(const inference *f, const graph_shape *s) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        if (e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV) continue;
+        if (f->sizes[e->operand] == GRAPH_NOT_SET || f->teller[e->operand] != HG_MAX_OPERANDS) return false;
+    }
+    return true;
+}
+
+static hg_status check_rank(const inference *f, const graph_shape *s, const graph_value *v) {
+    hg_text shape = {0};
+    if (says_sizes(f, s)) return HG_OK;
+    graph_print_shape(&shape, f->g, v);
+    hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, %u extent%s expected", f->row->text,
+                               f->row->operands[s->operand].name, shape.data ? shape.data : "", (unsigned)s->count,
+                               s->count == 1 ? "" : "s");
+    hg_text_free(&shape);
+    return status;
+}
+
+static hg_status check_shape(inference *f, graph_shape *s, const graph_value *v) {
+    turn(f, s);
+    int many = extents_of_many(s, v->rank);
+    if (many < 0) return check_rank(f, s, v);
+    for (uint32_t i = 0, at = 0; i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        uint64_t expected, is;
+        uint32_t count = e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
+        bool whole = e->kind == GRAPH_SHAPE_SIZE || e->kind == GRAPH_SHAPE_MANY;
+        graph_extent extent = whole ? f->sizes[e->operand] : extent_of(f, e);
+        bool known = graph_is_number(f->g, extent, &expected) && known_product(f->g, &v->extents[at], count, &is);
+        bool part = e->kind == GRAPH_SHAPE_MANY && f->teller[e->operand] == HG_MAX_OPERANDS; /* the call takes so many of them */
+        if (known && is != expected && !(part && expected < is)) return refuse_extent(f, s, e, v, at, expected);
+        at += count;
+    }
+    return HG_OK;
+}
+
 /* Numbers that are known already must agree with those that other shapes told. */
 static hg_status check_shapes(inference *f) {
     const char *p = graph_shape_pattern((hg_op)f->r->op);
@@ -332,30 +399,7 @@ static hg_status check_shapes(inference *f) {
         if (strncmp(f->row->operands[f->r->operands[i].operand].name, "ld", 2) == 0) return HG_OK;
     while (graph_shape_next(f->row, &p, &s)) {
         const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
-        if (!o || o->kind != GRAPH_ARRAY) continue;
-        const graph_value *v = value_of(f, o);
-        turn(f, &s);
-        int many = extents_of_many(&s, v->rank);
-        for (uint32_t i = 0, d = 0; i < s.count && many >= 0; i++) {
-            uint64_t x, y;
-            const graph_shape_extent *e = &s.extents[i];
-            uint32_t at = d;
-            d += e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
-            graph_extent extent = e->kind == GRAPH_SHAPE_SIZE ? f->sizes[e->operand] : extent_of(f, e);
-            if (e->kind == GRAPH_SHAPE_MANY || !graph_is_number(f->g, extent, &x) || !graph_is_number(f->g, v->extents[at], &y) || x == y)
-                continue;
-            hg_text shape = {0}, other = {0};
-            uint32_t teller = e->kind == GRAPH_SHAPE_SIZE ? f->teller[e->operand] : HG_MAX_OPERANDS;
-            graph_print_shape(&shape, f->g, v);
-            if (teller < HG_MAX_OPERANDS) graph_print_shape(&other, f->g, value_of(f, graph_given(f->r, teller)));
-            hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, extent %u of it should be %llu%s%s%s%s", f->row->text,
-                                       f->row->operands[s.operand].name, shape.data ? shape.data : "", (unsigned)at + 1,
-                                       (unsigned long long)x, other.data ? ": " : "", other.data ? f->row->operands[teller].name : "",
-                                       other.data ? " is " : "", other.data ? other.data : "");
-            hg_text_free(&shape);
-            hg_text_free(&other);
-            return status;
-        }
+        if (o && o->kind == GRAPH_ARRAY) HG_TRY(check_shape(f, &s, value_of(f, o)));
     }
     return HG_OK;
 }

@@ -192,6 +192,8 @@ static const mistake CALLS[] = {
     {X "y i32 [4] = parallel_map relu, in=x\n", 3, 1, "G01", "parallel_map of f32: out is i32, f32 expected"},
     {X "y f32 [4 = parallel_map relu, in=x\n", 3, 10, "S02", "expected ']', got '='"},
     {M "y = gemm a=a, b=a\n", 5, 1, "G01", "gemm: b is f32 [2, 3], extent 1 of it should be 3: a is f32 [2, 3]"},
+    {M "y = gemm a=a, b=b, bias=a\n", 5, 1, "G01", "gemm: bias is f32 [2, 3], 1 extent expected"},
+    {M "y = gemm a=a, b=b, c=b, beta=1.0\n", 5, 1, "G01", "gemm: c is f32 [3, 5], extent 1 of it should be 2: a is f32 [2, 3]"},
     {M "y = gemm a=a, b=b, k=4\n", 5, 1, "G01", "gemm: a is f32 [2, 3], extent 2 of it should be 4"},
     {M "y = gemm a=a\n", 5, 1, "G01", "gemm: b is missing: write b=…"},
     {M "y = gemm a=b, b=b, trans_b=true, trans_a=true\n", 5, 1, "G01",
