@@ -12,6 +12,7 @@ typedef struct lowering {
     const hg_graph *g;
     hg_builder *b;
     graph_region *r;
+    hg_arena arena; /* of what the builder borrows for a call */
 } lowering;
 
 static hg_status slot_of(lowering *l, uint32_t value, bool read, bool written, uint8_t *reg) {
@@ -59,20 +60,18 @@ static hg_arg literal_arg(hg_type type, const uint8_t *bytes) {
     return type == HG_TYPE_F32 ? hg_imm_f64((double)narrow) : type == HG_TYPE_F64 ? hg_imm_f64(wide) : hg_imm_bits(bytes);
 }
 
-typedef struct tuple_args {
-    hg_arg items[HG_MAX_TUPLE_ITEMS], tuples[HG_MAX_TUPLE_ITEMS];
-} tuple_args;
-
-static hg_status tuple_arg(lowering *l, const graph_operand *o, tuple_args *room, hg_arg *arg) {
+static hg_status tuple_arg(lowering *l, const graph_operand *o, hg_arg *arg) {
     const graph_extent *items = &l->g->items.data[o->first];
+    hg_arg *args = hg_arena_alloc(&l->arena, 2 * (o->number + (size_t)1) * sizeof *args), *tuples = args + o->number;
     uint32_t count = 0;
     uint64_t length;
-    for (uint32_t i = 0; i < o->number; i++) HG_TRY(scalar_of(l, items[i], &room->items[i]));
-    *arg = hg_tuple_of(room->items, o->number);
+    if (!args) return hg_fail_memory();
+    for (uint32_t i = 0; i < o->number; i++) HG_TRY(scalar_of(l, items[i], &args[i]));
+    *arg = hg_tuple_of(args, o->number);
     if (o->kind == GRAPH_TUPLE) return HG_OK;
     for (uint32_t i = 0; i < o->number && graph_is_number(l->g, items[i], &length); i += (uint32_t)length + 1)
-        room->tuples[count++] = hg_tuple_of(&room->items[i + 1], (uint32_t)length);
-    *arg = hg_tuple_of(room->tuples, count);
+        tuples[count++] = hg_tuple_of(&args[i + 1], (uint32_t)length);
+    *arg = hg_tuple_of(tuples, count);
     return HG_OK;
 }
 
@@ -80,7 +79,7 @@ static hg_arg array_arg(const hg_operand_info *info, uint8_t reg) {
     return info->kind == HG_K_ADDRESS ? hg_addr_buffer_start(reg) : hg_array(reg);
 }
 
-static hg_status operand_arg(lowering *l, const graph_call *call, uint32_t i, tuple_args *room, hg_arg *arg) {
+static hg_status operand_arg(lowering *l, const graph_call *call, uint32_t i, hg_arg *arg) {
     const hg_operand_info *info = &hg_op_get((hg_op)call->op)->operands[i];
     const graph_operand *o = graph_operand_of(l->g, call, i);
     uint32_t result = graph_is_array(info) ? graph_result_of(l->g, call, i) : GRAPH_NOT_SET;
@@ -106,7 +105,7 @@ static hg_status operand_arg(lowering *l, const graph_call *call, uint32_t i, tu
     case GRAPH_LITERAL: *arg = literal_arg(hg_literal_type(&in, info), o->bytes); return HG_OK;
     case GRAPH_NAME: *arg = hg_arg_name(hg_opname_name((hg_opname)o->number)); return HG_OK;
     case GRAPH_FLAG: *arg = hg_flag((int)o->number); return HG_OK;
-    default: return tuple_arg(l, o, room, arg);
+    default: return tuple_arg(l, o, arg);
     }
 }
 
@@ -124,15 +123,12 @@ static hg_status store_after(lowering *l, const graph_call *call) {
 static hg_status add_instruction(lowering *l, const graph_call *call) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     hg_arg args[HG_MAX_OPERANDS];
-    tuple_args *rooms = hg_calloc(row->operand_count, sizeof *rooms);
-    if (!rooms) return hg_fail_memory();
     hg_status status = HG_OK;
-    for (uint32_t i = 0; i < row->operand_count && status == HG_OK; i++) status = operand_arg(l, call, i, &rooms[i], &args[i]);
+    for (uint32_t i = 0; i < row->operand_count && status == HG_OK; i++) status = operand_arg(l, call, i, &args[i]);
     hg_builder_at(l->b, call->line, call->line ? 1 : 0);
     if (status == HG_OK)
         hg_builder_add(l->b, row->opcode, row->type_count ? (hg_type)call->type : HG_TYPE_INFER, HG_TYPE_INFER, args, row->operand_count);
     if (status == HG_OK) status = store_after(l, call);
-    hg_free(rooms);
     return status;
 }
 
@@ -171,7 +167,7 @@ static hg_status build(hg_builder *b, hg_program **program) {
 }
 
 static hg_status lower_instructions(const hg_graph *g, uint32_t first, bool together, graph_region *r, uint32_t *end) {
-    lowering l = {g, hg_builder_create("graph"), r};
+    lowering l = {.g = g, .b = hg_builder_create("graph"), .r = r};
     if (!l.b) return hg_fail_memory();
     hg_dim one = hg_dim_of(1);
     hg_status status = HG_OK;
@@ -189,6 +185,7 @@ static hg_status lower_instructions(const hg_graph *g, uint32_t first, bool toge
     if (status == HG_OK) status = declare(&l);
     if (status == HG_OK) status = build(l.b, &r->program);
     hg_builder_destroy(l.b);
+    hg_arena_free(&l.arena);
     *end = i;
     return status;
 }

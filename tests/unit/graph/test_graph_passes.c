@@ -14,7 +14,8 @@ static const pass_case CASES[] = {
     /* copies */
     {"copies", IN "a = parallel_map identity, in=x\ny = parallel_map abs, in=a\n.output y\n",
      IN "y f32 [4] = parallel_map.f32 in=x, op=abs, count=4\n.output y\n"},
-    {"copies", IN "a f32 [2, 2] = parallel_map identity, in=x\ny = parallel_map abs, in=a\n.output y\n", /* another shape: no copy of the same */
+    {"copies",
+     IN "a f32 [2, 2] = parallel_map identity, in=x\ny = parallel_map abs, in=a\n.output y\n", /* another shape: no copy of the same */
      IN "a f32 [2, 2] = parallel_map.f32 in=x, op=identity, count=4\ny f32 [2, 2] = parallel_map.f32 in=a, op=abs, count=4\n.output y\n"},
     {"copies", IN "a = parallel_map identity, in=x\n.view v = a + 1 f32 [2]\ny = parallel_map abs, in=v\n.output y\n",
      IN ".view v = x + 1 f32 [2]\ny f32 [2] = parallel_map.f32 in=v, op=abs, count=2\n.output y\n"},
@@ -26,15 +27,17 @@ static const pass_case CASES[] = {
         "y f32 [4] = parallel_map_binary.f32 a=a, b=b, op=mul, count=4\n.output y\n"},
     {"common", IN "a = softmax input=x\nb = softmax input=x\nc = layer_scale input=b, scale=a\n.output c\n",
      IN "a f32 [4] = softmax.f32 input=x, n=4, rows=1\nc f32 [4] = layer_scale.f32 input=a, scale=a, n=4, rows=1\n.output c\n"},
-    {"common", IN ".view v = x + 1 f32 [2]\n.view w = x + 1 f32 [2]\na = parallel_map abs, in=v\nb = parallel_map abs, in=w\n"
-               "y = parallel_map_binary add, a=a, b=b\n.output y\n",
+    {"common",
+     IN ".view v = x + 1 f32 [2]\n.view w = x + 1 f32 [2]\na = parallel_map abs, in=v\nb = parallel_map abs, in=w\n"
+        "y = parallel_map_binary add, a=a, b=b\n.output y\n",
      IN ".view v = x + 1 f32 [2]\n.view w = x + 1 f32 [2]\na f32 [2] = parallel_map.f32 in=v, op=abs, count=2\n"
         "y f32 [2] = parallel_map_binary.f32 a=a, b=a, op=add, count=2\n.output y\n"},
     /* dead */
     {"dead", IN "a = parallel_map abs, in=x\nb = parallel_map neg, in=a\ny = parallel_map sin, in=x\n.output y\n",
      IN "y f32 [4] = parallel_map.f32 in=x, op=sin, count=4\n.output y\n"},
     {"dead", IN "a = parallel_map abs, in=x\n.view v = a f32 [2]\ny = parallel_map sin, in=v\n.output y\n", /* read through a view */
-     IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\n.view v = a f32 [2]\ny f32 [2] = parallel_map.f32 in=v, op=sin, count=2\n.output y\n"},
+     IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\n.view v = a f32 [2]\ny f32 [2] = parallel_map.f32 in=v, op=sin, "
+        "count=2\n.output y\n"},
     /* maps */
     {"maps", IN "a = parallel_map abs, in=x\nb = parallel_map sin, in=a\ny = parallel_map_binary mul, a=b, b=x\n.output y\n",
      ".program maps0 \"maps0.atlas\"\n" IN "y f32 [4] = @maps0 n=4, x0=x\n.output y\n"},
@@ -42,16 +45,20 @@ static const pass_case CASES[] = {
      IN "y f32 [4] = parallel_map.f32 in=x, op=abs, count=4\n.output y\n"},
     {"maps", IN "a = parallel_map abs, in=x\ny = parallel_map sin, in=a\n.output y\n.output a\n", /* what something else reads is stored */
      ".program maps0 \"maps0.atlas\"\n" IN "a f32 [4], y f32 [4] = @maps0 n=4, x0=x\n.output y\n.output a\n"},
-    {"maps", IN "a = parallel_map abs, in=x\nb = softmax input=a\nc = parallel_map sin, in=a\ny = parallel_map_binary add, a=c, b=b\n.output y\n",
+    {"maps",
+     IN "a = parallel_map abs, in=x\nb = softmax input=a\nc = parallel_map sin, in=a\ny = parallel_map_binary add, a=c, b=b\n.output y\n",
      /* softmax reads a: what makes it comes first, and what reads softmax behind it */
-     ".program maps0 \"maps0.atlas\"\n" IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\nb f32 [4] = softmax.f32 input=a, n=4, rows=1\n"
+     ".program maps0 \"maps0.atlas\"\n" IN
+     "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\nb f32 [4] = softmax.f32 input=a, n=4, rows=1\n"
      "y f32 [4] = @maps0 n=4, x0=a, x1=b\n.output y\n"},
-    {"maps", IN "a = parallel_map abs, in=x\n.view v = a + 1 f32 [3]\n.view w = x f32 [3]\ny = parallel_map_binary add, a=v, b=w\n.output y\n",
+    {"maps",
+     IN "a = parallel_map abs, in=x\n.view v = a + 1 f32 [3]\n.view w = x f32 [3]\ny = parallel_map_binary add, a=v, b=w\n.output y\n",
      /* other elements: never one pass */
      IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\n.view v = a + 1 f32 [3]\n.view w = x f32 [3]\n"
         "y f32 [3] = parallel_map_binary.f32 a=v, b=w, op=add, count=3\n.output y\n"},
     {"maps", ".input i i32 [4]\na = parallel_map abs, in=i\ny = parallel_map_binary div, a=a, b=i\n.output y\n", /* a division may fault */
-     ".input i i32 [4]\na i32 [4] = parallel_map.i32 in=i, op=abs, count=4\ny i32 [4] = parallel_map_binary.i32 a=a, b=i, op=div, count=4\n.output y\n"},
+     ".input i i32 [4]\na i32 [4] = parallel_map.i32 in=i, op=abs, count=4\ny i32 [4] = parallel_map_binary.i32 a=a, b=i, op=div, "
+     "count=4\n.output y\n"},
     /* none: an output that is an input, and a value that is two outputs, are copied; so is what a call changes */
     {"none", IN ".output y = x\n", IN "v1 f32 [4] = parallel_map.f32 in=x, op=identity, count=4\n.output y = v1\n"},
     {"none", IN ".input c f32 [4]\ny = all_reduce buffer=c, operation=sum, devices=(0)\n.output y\n",
@@ -61,9 +68,12 @@ static const pass_case CASES[] = {
     {"inplace", IN "c = parallel_map abs, in=x\nd = all_reduce buffer=c, operation=sum, devices=(0)\ny = softmax input=d\n.output y\n",
      IN "c f32 [4] = parallel_map.f32 in=x, op=abs, count=4\nd f32 [4] = all_reduce.f32 buffer=c, n=4, operation=sum, devices=(0)\n"
         "y f32 [4] = softmax.f32 input=d, n=4, rows=1\n.output y\n"},
-    {"inplace", IN "c = parallel_map abs, in=x\nd = all_reduce buffer=c, operation=sum, devices=(0)\ny = parallel_map_binary add, a=d, b=c\n.output y\n",
+    {"inplace",
+     IN
+     "c = parallel_map abs, in=x\nd = all_reduce buffer=c, operation=sum, devices=(0)\ny = parallel_map_binary add, a=d, b=c\n.output y\n",
      IN "c f32 [4] = parallel_map.f32 in=x, op=abs, count=4\nv4 f32 [4] = parallel_map.f32 in=c, op=identity, count=4\n"
-        "d f32 [4] = all_reduce.f32 buffer=v4, n=4, operation=sum, devices=(0)\ny f32 [4] = parallel_map_binary.f32 a=d, b=c, op=add, count=4\n.output y\n"},
+        "d f32 [4] = all_reduce.f32 buffer=v4, n=4, operation=sum, devices=(0)\ny f32 [4] = parallel_map_binary.f32 a=d, b=c, op=add, "
+        "count=4\n.output y\n"},
 };
 
 static void check_case(const pass_case *c) {
@@ -78,7 +88,8 @@ static void check_case(const pass_case *c) {
     text.length = 0;
     if (good) {
         graph_print(&text, done);
-        CHECK_MESSAGE(strcmp(text.data, expected.data) == 0, "%s of\n%s\nexpected\n%s\ngot\n%s", c->passes, c->text, expected.data, text.data);
+        CHECK_MESSAGE(strcmp(text.data, expected.data) == 0, "%s of\n%s\nexpected\n%s\ngot\n%s", c->passes, c->text, expected.data,
+                      text.data);
     }
     hg_text_free(&text);
     hg_text_free(&expected);
@@ -92,7 +103,8 @@ static void check_long(void) {
     hg_text text = {0};
     graph_pass_set passes;
     hg_text_addf(&text, ".graph 1\n.input a0 f32 [9]\n.input b0 f32 [8]\n");
-    for (int i = 1; i < 2000; i++) hg_text_addf(&text, "a%d = parallel_map sin, in=a%d\nb%d = parallel_map cos, in=b%d\n", i, i - 1, i, i - 1);
+    for (int i = 1; i < 2000; i++)
+        hg_text_addf(&text, "a%d = parallel_map sin, in=a%d\nb%d = parallel_map cos, in=b%d\n", i, i - 1, i, i - 1);
     hg_text_addf(&text, ".output a1999\n.output b1999\n");
     CHECK(hg_graph_read_text(text.data, text.length, NULL, NULL, &g) == HG_OK);
     CHECK(graph_passes_named("maps", &passes) == HG_OK);
