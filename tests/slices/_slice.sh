@@ -24,14 +24,12 @@ build() {
     fi
 }
 
-# build_tests PRESET 'FILTERS OF CTEST' [TARGET...]: the same for the tests that CTest runs with these filters, and for the targets. Compiled without
-# optimisation: compilers take four times as long for -O1 as for -O0 under a sanitizer, and longer than these tests run.
+# build_tests PRESET 'FILTERS OF CTEST' [TARGET...]: the same for the tests that CTest runs with these filters, and for the targets.
 build_tests() {
     preset=$1
     filters=$2
     shift 2
-    cmake --preset "$preset" "-DCMAKE_C_FLAGS_DEBUG=-O0 -gline-tables-only" "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -gline-tables-only" \
-        >"build/$preset.log" 2>&1 || build_failed "preset $preset" "build/$preset.log"
+    cmake --preset "$preset" >"build/$preset.log" 2>&1 || build_failed "preset $preset" "build/$preset.log"
     # CTest knows its tests before they are built; most are targets of their own name.
     targets=$(ninja -C "build/$preset" -t targets all | sed -n 's,^tests/\([a-z0-9_]*\): .*EXECUTABLE.*,\1,p')
     # shellcheck disable=SC2086
