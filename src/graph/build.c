@@ -183,7 +183,7 @@ hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, 
         hg_program_release(program);
         return hg_fail_memory();
     }
-    *to = (graph_program){program, kept, kept_file};
+    *to = (graph_program){.program = program, .name = kept, .file = kept_file};
     return HG_OK;
 }
 

@@ -85,6 +85,7 @@ typedef struct graph_result {
 typedef struct graph_program {
     hg_program *program; /* retained */
     const char *name, *file;
+    bool zeros; /* made by graph_optimize: it makes an array of zeros (passes.c) */
 } graph_program;
 
 typedef struct graph_output {

@@ -132,11 +132,10 @@ static hg_status zeros_program(hg_graph *g, hg_type type, hg_program **program) 
     enum { ARRAY, LENGTH, LANE, VALUE };
     char name[24];
     int length = snprintf(name, sizeof name, "zeros_%s", hg_type_name(type));
-    uint32_t known = graph_find_program(g, name, (size_t)length);
     hg_dim n = hg_dim_param("n");
-    if (known != GRAPH_NOT_SET) {
-        *program = g->programs.data[known].program;
-        return HG_OK;
+    for (uint64_t i = 0; i < g->programs.count; i++) {
+        *program = g->programs.data[i].program; /* made for another call, of the same type */
+        if (g->programs.data[i].zeros && strcmp(g->programs.data[i].name, name) == 0) return HG_OK;
     }
     hg_builder *b = hg_builder_create(name);
     hg_builder_param_buffer(b, ARRAY, "y", type, HG_PARAM_OUT, &n, 1);
@@ -148,6 +147,7 @@ static hg_status zeros_program(hg_graph *g, hg_type type, hg_program **program) 
     hg_status status = b ? hg_builder_build(b, NULL, program) : hg_fail_memory();
     hg_builder_destroy(b);
     if (status == HG_OK) status = graph_add_program(g, *program, name, (size_t)length, NULL);
+    if (status == HG_OK) g->programs.data[g->programs.count - 1].zeros = true;
     return status;
 }
 
@@ -182,7 +182,7 @@ static hg_status clear_result(hg_graph *g, uint32_t result) {
     return HG_OK;
 }
 
-/* In front of a call of a program: once, with its first operand or without one. */
+/* In front of a call of a program: for all its results that have no contents before. */
 static hg_status clear_results(hg_graph *g, const graph_call *c) {
     for (uint32_t i = 0; i < c->result_count && c->program && !c->whole; i++) {
         const graph_result r = g->results.data[c->first_result + i];
