@@ -94,7 +94,7 @@ hg_status graph_pass_common(hg_graph *g) {
     uint32_t *map = hg_alloc((size_t)(g->values.count + 1) * sizeof *map), *slots = hg_calloc((size_t)(2 * size), sizeof *slots);
     uint8_t *gone = hg_calloc((size_t)g->calls.count + 1, 1);
     hg_status status = map && slots && gone ? HG_OK : hg_fail_memory();
-    uint32_t *views = slots + size, done = 0;
+    uint32_t *views = slots ? slots + size : NULL, done = 0;
     for (uint64_t i = 0; i < g->values.count && status == HG_OK; i++) map[i] = (uint32_t)i;
     for (uint32_t value = 0; value <= g->values.count && status == HG_OK; value++) {
         const graph_value *v = value < g->values.count ? &g->values.data[value] : NULL;

@@ -323,7 +323,7 @@ hg_status graph_pass_maps(hg_graph *g) {
     fusion f = {.g = g};
     f.group_of = hg_calloc((size_t)(2 * g->values.count + 2), sizeof *f.group_of);
     hg_status status = f.group_of ? HG_OK : hg_fail_memory();
-    f.reads = f.group_of + g->values.count + 1;
+    f.reads = f.group_of ? f.group_of + g->values.count + 1 : NULL;
     if (status == HG_OK) count_reads(&f);
     uint64_t calls = g->calls.count;
     for (uint32_t i = 0; i < calls && status == HG_OK; i++) {
