@@ -136,25 +136,28 @@ void cli_run_graph(cli *c, const cli_launch *o, const char *path, const char *we
 
 /* ---- verify ---- */
 
-/* What can be said without numbers of symbols: everything where there are none. */
-static hg_status check(const hg_graph *g) {
-    uint64_t symbols[HG_MAX_GRAPH_EXTENTS] = {0}, *extents;
-    if (g->symbols.count) return HG_OK;
-    extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
-    if (!extents) return hg_fail_memory();
-    graph_extent_values(g, symbols, extents);
-    hg_status status = graph_check(g, extents);
+/* The numbers of all extents of a graph without symbols, where its shapes fit; NULL after a failure. */
+static uint64_t *known_extents(const hg_graph *g) {
+    uint64_t *extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
+    if (!extents) {
+        HG_IGNORE(hg_fail_memory()); /* it is this thread's error */
+        return NULL;
+    }
+    graph_extent_values(g, NULL, extents);
+    if (graph_check(g, extents) == HG_OK) return extents;
     hg_free(extents);
-    return status;
+    return NULL;
 }
 
 void cli_verify_graph(cli *c, const char *path) {
     hg_graph *g = NULL;
     if (load(c, path, &g)) {
-        if (check(g) != HG_OK)
+        uint64_t *extents = g->symbols.count ? NULL : known_extents(g); /* of symbols there are no numbers before a run */
+        if (!extents && !g->symbols.count)
             cli_last_error(c);
         else if (!c->json)
             cli_out(c, "%s: ok, %llu calls, %llu values\n", path, (unsigned long long)g->calls.count, (unsigned long long)g->values.count);
+        hg_free(extents);
     }
     hg_graph_release(g);
 }
@@ -162,17 +165,14 @@ void cli_verify_graph(cli *c, const char *path) {
 /* ---- explain ---- */
 
 static void explain_memory(cli *c, const hg_graph *g) {
-    uint64_t symbols[HG_MAX_GRAPH_EXTENTS] = {0}, *extents;
     graph_memory shared = {0}, apart = {0};
     char text[160];
     if (g->symbols.count) {
         cli_out(c, "memory: follows from the extents that a run gives\n");
         return;
     }
-    extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
-    if (extents) graph_extent_values(g, symbols, extents);
-    if (!extents || graph_check(g, extents) != HG_OK || graph_plan_memory(g, extents, true, &shared) != HG_OK ||
-        graph_plan_memory(g, extents, false, &apart) != HG_OK) {
+    uint64_t *extents = known_extents(g);
+    if (!extents || graph_plan_memory(g, extents, true, &shared) != HG_OK || graph_plan_memory(g, extents, false, &apart) != HG_OK) {
         cli_last_error(c);
     } else {
         cli_out(c, "memory: %llu bytes between calls (%llu if no two shared any; no plan needs less than %llu)\n",
@@ -213,29 +213,28 @@ static void explain_json(cli *c, const hg_graph *g, const hg_graph *done) {
     hg_text_free(&text);
 }
 
+static void explain_text(cli *c, const hg_graph *g, const hg_graph *done) {
+    hg_text text = {0};
+    cli_out(c, "passes:\n");
+    for (uint32_t i = 0; hg_graph_pass_name(i); i++) cli_out(c, "    %-8s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
+    cli_out(c, "calls: %llu, %llu after the passes\n", (unsigned long long)g->calls.count, (unsigned long long)done->calls.count);
+    explain_launches(c, done);
+    explain_memory(c, done);
+    graph_print(&text, done);
+    cli_out(c, "\nafter the passes:\n%s", text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
 void cli_explain_graph(cli *c, const char *path) {
     hg_graph *g = NULL, *done = NULL;
-    hg_text text = {0};
     if (load(c, path, &g)) {
-        if (graph_optimize(g, (1u << GRAPH_PASS_COUNT) - 1, &done) != HG_OK) {
+        if (graph_optimize(g, (1u << GRAPH_PASS_COUNT) - 1, &done) != HG_OK)
             cli_last_error(c);
-        } else {
-            if (c->json) {
-                explain_json(c, g, done);
-                hg_graph_release(done);
-                hg_graph_release(g);
-                return;
-            }
-            cli_out(c, "passes:\n");
-            for (uint32_t i = 0; hg_graph_pass_name(i); i++) cli_out(c, "    %-8s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
-            cli_out(c, "calls: %llu, %llu after the passes\n", (unsigned long long)g->calls.count, (unsigned long long)done->calls.count);
-            explain_launches(c, done);
-            explain_memory(c, done);
-            graph_print(&text, done);
-            cli_out(c, "\nafter the passes:\n%s", text.data ? text.data : "");
-        }
+        else if (c->json)
+            explain_json(c, g, done);
+        else
+            explain_text(c, g, done);
     }
-    hg_text_free(&text);
     hg_graph_release(done);
     hg_graph_release(g);
 }

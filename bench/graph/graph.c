@@ -109,12 +109,7 @@ static void encoder(hg_backend *b, uint64_t batch, uint64_t places) {
     free(text);
     hg_graph_binding *graph = bind_graph(b, g, params, NULL);
     text = read_text("encoder.atlas", &length);
-    hg_program *p;
-    hg_executable *e;
-    hg_binding *binding;
-    OK(hg_program_assemble(text, length, NULL, &p));
-    OK(hg_executable_create(b, p, &e));
-    OK(hg_binding_create(e, NULL, params, &binding));
+    hg_binding *binding = bind_text(b, text, length, NULL, params);
     warm(graph, binding);
     for (int round = 0; round < ROUNDS; round++) {
         double start = bench_now();
@@ -137,11 +132,7 @@ static void encoder(hg_backend *b, uint64_t batch, uint64_t places) {
            bench_median(&again) / bench_median(&hand));
     hg_graph_binding_destroy(graph);
     hg_binding_destroy(binding);
-    hg_executable_destroy(e);
-    hg_program_release(p);
     hg_graph_release(g);
-    hg_params_destroy(params);
-    free(text);
 }
 
 /* ---- small ---- */

@@ -11,10 +11,6 @@ static uint64_t hash_name(const char *name, size_t length) {
     return h ^ h >> 32;
 }
 
-static bool is_name(const char *own, const char *name, size_t length) {
-    return own && strlen(own) == length && memcmp(own, name, length) == 0;
-}
-
 typedef const char *name_of(const hg_graph *g, uint32_t number);
 static const char *value_name(const hg_graph *g, uint32_t number) { return g->values.data[number].name; }
 static const char *output_name(const hg_graph *g, uint32_t number) { return g->outputs.data[number].name; }
@@ -22,7 +18,7 @@ static const char *output_name(const hg_graph *g, uint32_t number) { return g->o
 /* Where a name stands in a table, or the free place where it would. */
 static uint32_t *slot_of(const hg_graph *g, const graph_names *names, name_of *of, const char *name, size_t length) {
     uint64_t at = hash_name(name, length) & (names->count - 1);
-    while (names->data[at] && !is_name(of(g, names->data[at] - 1), name, length)) at = (at + 1) & (names->count - 1);
+    while (names->data[at] && !graph_is_name(of(g, names->data[at] - 1), name, length)) at = (at + 1) & (names->count - 1);
     return &names->data[at];
 }
 
@@ -122,7 +118,7 @@ hg_op graph_op_named(const char *text, size_t length) {
     hg_op found = HG_OP_NONE;
     for (hg_op op = 0; op < HG_OP_COUNT; op++) {
         const hg_op_info *row = hg_op_get(op);
-        if (!plan_collective_of(op) || strlen(row->text) != length || memcmp(row->text, text, length) != 0) continue;
+        if (!plan_collective_of(op) || !graph_is_name(row->text, text, length)) continue;
         if (found == HG_OP_NONE || row->operands[0].kind != HG_K_REG) found = op;
     }
     return found;
@@ -156,6 +152,34 @@ const char *graph_call_text(const hg_graph *g, const graph_call *call, char buff
     return buffer;
 }
 
+hg_status graph_add_parts(hg_graph *g, graph_call *call, const graph_operand *operands, uint32_t operand_count, const graph_result *results,
+                          uint32_t result_count) {
+    call->first_operand = (uint32_t)g->operands.count;
+    call->operand_count = operand_count;
+    call->first_result = (uint32_t)g->results.count;
+    call->result_count = result_count;
+    for (uint32_t i = 0; i < operand_count; i++) {
+        graph_operand *to = hg_vec_push(&g->operands);
+        if (!to) return hg_fail_memory();
+        *to = operands[i];
+    }
+    for (uint32_t i = 0; i < result_count; i++) {
+        graph_result *to = hg_vec_push(&g->results);
+        if (!to) return hg_fail_memory();
+        *to = results[i];
+    }
+    return HG_OK;
+}
+
+hg_status graph_append(hg_graph *g, const graph_call *call) {
+    graph_call *to = hg_vec_push(&g->calls);
+    if (!to) return hg_fail_memory();
+    *to = *call;
+    for (uint32_t i = 0; i < call->result_count; i++)
+        g->values.data[g->results.data[call->first_result + i].value].call = (uint32_t)(g->calls.count - 1);
+    return HG_OK;
+}
+
 /* The names that were entered last go first: no other name stands behind one of them because its own place was taken. */
 void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results) {
     for (uint64_t i = g->values.count; i-- > values;) {
@@ -171,7 +195,7 @@ void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results
 
 uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length) {
     for (uint64_t i = 0; i < g->programs.count; i++)
-        if (is_name(g->programs.data[i].name, name, length)) return (uint32_t)i;
+        if (graph_is_name(g->programs.data[i].name, name, length)) return (uint32_t)i;
     return GRAPH_NOT_SET;
 }
 

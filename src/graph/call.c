@@ -11,29 +11,9 @@ static void sort_operands(graph_request *r) {
 }
 
 static hg_status append(hg_graph *g, const graph_request *r) {
-    graph_call call = {.op = r->op,
-                       .type = r->type,
-                       .program = r->program,
-                       .first_operand = (uint32_t)g->operands.count,
-                       .operand_count = r->operand_count,
-                       .first_result = (uint32_t)g->results.count,
-                       .result_count = r->result_count,
-                       .line = r->line};
-    for (uint32_t i = 0; i < r->operand_count; i++) {
-        graph_operand *to = hg_vec_push(&g->operands);
-        if (!to) return hg_fail_memory();
-        *to = r->operands[i];
-    }
-    for (uint32_t i = 0; i < r->result_count; i++) {
-        graph_result *to = hg_vec_push(&g->results);
-        if (!to) return hg_fail_memory();
-        *to = r->results[i];
-        g->values.data[to->value].call = (uint32_t)g->calls.count;
-    }
-    graph_call *to = hg_vec_push(&g->calls);
-    if (!to) return hg_fail_memory();
-    *to = call;
-    return HG_OK;
+    graph_call call = {.op = r->op, .type = r->type, .program = r->program, .line = r->line};
+    HG_TRY(graph_add_parts(g, &call, r->operands, r->operand_count, r->results, r->result_count));
+    return graph_append(g, &call);
 }
 
 hg_status graph_add_call(hg_graph *g, graph_request *r) {

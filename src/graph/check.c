@@ -168,36 +168,41 @@ static hg_status check_instruction(const hg_graph *g, const graph_call *call, co
     return status;
 }
 
-/* The same numbers by the table of shapes, for extents that only numbers show to differ. */
+/* The extents of an array that are sizes of the call. */
+static hg_status check_sizes(const hg_graph *g, const graph_call *call, const graph_shape *s, const graph_value *v,
+                             const uint64_t *extents) {
+    const hg_op_info *row = hg_op_get((hg_op)call->op);
+    int many = graph_shape_many(s, v->rank);
+    char text[160];
+    for (uint32_t i = 0, at = 0; many >= 0 && i < s->count; i++) {
+        const graph_shape_extent *e = &s->extents[i];
+        const graph_operand *size = e->kind == GRAPH_SHAPE_SIZE ? graph_operand_of(g, call, e->operand) : NULL;
+        uint64_t is = e->kind == GRAPH_SHAPE_SIZE ? extents[v->extents[at]] : 0;
+        at += e->kind == GRAPH_SHAPE_MANY ? (uint32_t)many : 1;
+        if (!size || extents[size->number] == is) continue;
+        hg_text shape = {0};
+        print_numbers(&shape, v, extents);
+        hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, but %s is %llu", graph_call_text(g, call, text),
+                                   row->operands[s->operand].name, shape.data ? shape.data : "", row->operands[e->operand].name,
+                                   (unsigned long long)extents[size->number]);
+        hg_text_free(&shape);
+        return status;
+    }
+    return HG_OK;
+}
+
+/* The numbers by the table of shapes, for extents that only numbers show to differ. */
 static hg_status check_pattern(const hg_graph *g, const graph_call *call, const uint64_t *extents) {
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     const char *p = graph_shape_pattern((hg_op)call->op);
     graph_shape s;
-    char text[160];
     for (uint32_t i = 0; i < call->operand_count; i++)
         if (strncmp(row->operands[g->operands.data[call->first_operand + i].operand].name, "ld", 2) == 0) return HG_OK;
     while (graph_shape_next(row, &p, &s)) {
-        const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_operand_of(g, call, s.operand) : NULL;
+        const graph_operand *o = graph_operand_of(g, call, s.operand), *flag = graph_operand_of(g, call, s.flag);
         if (!o || o->kind != GRAPH_ARRAY) continue;
-        const graph_value *v = &g->values.data[o->number];
-        const graph_operand *flag = s.flag < HG_MAX_OPERANDS ? graph_operand_of(g, call, s.flag) : NULL;
-        bool turned = flag && flag->kind == GRAPH_FLAG && flag->number && s.count >= 2;
-        uint32_t single = 0;
-        for (uint32_t i = 0; i < s.count; i++) single += s.extents[i].kind != GRAPH_SHAPE_MANY;
-        if (v->rank < single || (single == s.count && v->rank != single)) continue;
-        for (uint32_t i = s.count; i-- > 0 && s.extents[i].kind != GRAPH_SHAPE_MANY;) {
-            uint32_t k = turned && i + 2 >= s.count ? 2 * s.count - 3 - i : i;
-            const graph_operand *size = s.extents[k].kind == GRAPH_SHAPE_SIZE ? graph_operand_of(g, call, s.extents[k].operand) : NULL;
-            uint64_t is = extents[v->extents[v->rank - (s.count - i)]];
-            if (!size || size->kind != GRAPH_COUNT || extents[size->number] == is) continue;
-            hg_text shape = {0};
-            print_numbers(&shape, v, extents);
-            hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s: %s is %s, but %s is %llu", graph_call_text(g, call, text),
-                                       row->operands[s.operand].name, shape.data ? shape.data : "",
-                                       row->operands[s.extents[k].operand].name, (unsigned long long)extents[size->number]);
-            hg_text_free(&shape);
-            return status;
-        }
+        if (flag && flag->number) graph_shape_turn(&s);
+        HG_TRY(check_sizes(g, call, &s, &g->values.data[o->number], extents));
     }
     return HG_OK;
 }

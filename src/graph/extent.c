@@ -171,6 +171,6 @@ void graph_print_shape(hg_text *out, const hg_graph *g, const graph_value *v) {
 
 uint32_t graph_find_symbol(const hg_graph *g, const char *name, size_t length) {
     for (uint64_t i = 0; i < g->symbols.count; i++)
-        if (strlen(g->symbols.data[i]) == length && memcmp(g->symbols.data[i], name, length) == 0) return (uint32_t)i;
+        if (graph_is_name(g->symbols.data[i], name, length)) return (uint32_t)i;
     return GRAPH_NOT_SET;
 }

@@ -7,6 +7,7 @@
 #include "isa/program.h"
 #include "plan/steps/call.h"
 #include <hologram/graph.h>
+#include <string.h>
 
 /* ---- extents (extent.c) ---- */
 
@@ -116,6 +117,11 @@ struct hg_graph {
     hg_graph *origin;                /* of a copy: owns what its pointers point to; retained */
 };
 
+/* Whether a text that may be NULL is that name. */
+static inline bool graph_is_name(const char *own, const char *name, size_t length) {
+    return own && strlen(own) == length && memcmp(own, name, length) == 0;
+}
+
 /* ---- extents ---- */
 
 /* GRAPH_NOT_SET: this thread's error says why. Operands may be GRAPH_NOT_SET: so is the result then. */
@@ -125,8 +131,6 @@ graph_extent graph_symbol(hg_graph *g, uint32_t symbol);
 graph_extent graph_combine(hg_graph *g, hg_extent_op_kind op, graph_extent left, graph_extent right);
 /* Whether it is a number, and which. */
 bool graph_is_number(const hg_graph *g, graph_extent e, uint64_t *value);
-/* Its value with the symbols' values. */
-hg_extent_status graph_extent_value(const hg_graph *g, graph_extent e, const uint64_t *symbols, uint64_t *value);
 /* The values of all terms with the symbols' values. values: room for graph->terms.count; one that has none is UINT64_MAX. */
 void graph_extent_values(const hg_graph *g, const uint64_t *symbols, uint64_t *values);
 void graph_print_extent(hg_text *out, const hg_graph *g, graph_extent e);
@@ -142,6 +146,11 @@ hg_status graph_add_value(hg_graph *g, const graph_value *value, const char *nam
 /* The graph as it was when it had so many: what a call that failed had begun to add goes. */
 void graph_cut(hg_graph *g, uint64_t values, uint64_t operands, uint64_t results);
 uint32_t graph_find_value(const hg_graph *g, const char *name, size_t length);
+/* Operands and results of a call that is to be appended. */
+hg_status graph_add_parts(hg_graph *g, graph_call *call, const graph_operand *operands, uint32_t operand_count, const graph_result *results,
+                          uint32_t result_count) HG_NODISCARD;
+/* A call with its parts, behind all others. */
+hg_status graph_append(hg_graph *g, const graph_call *call) HG_NODISCARD;
 /* Keeps a program, which it takes over, also after failure. file may be NULL. */
 hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length, const char *file) HG_NODISCARD;
 uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length);
@@ -177,7 +186,6 @@ typedef struct graph_sized_call {
     plan_array arrays[HG_MAX_OPERANDS];
     uint32_t values[HG_MAX_OPERANDS]; /* of the arrays */
     uint64_t words[HG_MAX_OPERANDS * HG_MAX_TUPLE_ITEMS];
-    uint8_t literals[HG_MAX_OPERANDS][16];
     plan_problem problem;
 } graph_sized_call;
 /* extents: graph_extent_values. Of an instruction. A problem is left in it. */

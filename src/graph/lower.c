@@ -15,18 +15,17 @@ typedef struct lowering {
     hg_arena arena; /* of what the builder borrows for a call */
 } lowering;
 
-static hg_status slot_of(lowering *l, uint32_t value, bool read, bool written, uint8_t *reg) {
+static hg_status slot_of(lowering *l, uint32_t value, bool written, uint8_t *reg) {
     graph_slot *slots = l->r->slots.data;
     for (uint64_t i = 0; i < l->r->slots.count; i++) {
         if (slots[i].value != value) continue;
-        slots[i].read |= read;
         slots[i].written |= written;
         *reg = (uint8_t)i;
         return HG_OK;
     }
     graph_slot *to = hg_vec_push(&l->r->slots);
     if (!to) return hg_fail_memory();
-    *to = (graph_slot){.value = value, .read = read, .written = written};
+    *to = (graph_slot){.value = value, .written = written};
     snprintf(to->name, sizeof to->name, "v%u", (unsigned)value);
     *reg = (uint8_t)(l->r->slots.count - 1);
     return HG_OK;
@@ -91,14 +90,14 @@ static hg_status operand_arg(lowering *l, const graph_call *call, uint32_t i, hg
         return HG_OK;
     }
     if (result != GRAPH_NOT_SET) {
-        HG_TRY(slot_of(l, result, o != NULL, true, &reg));
+        HG_TRY(slot_of(l, result, true, &reg));
         *arg = array_arg(info, reg);
         return HG_OK;
     }
     if (!o) return HG_OK;
     switch ((graph_operand_kind)o->kind) {
     case GRAPH_ARRAY:
-        HG_TRY(slot_of(l, o->number, true, false, &reg));
+        HG_TRY(slot_of(l, o->number, false, &reg));
         *arg = array_arg(info, reg);
         return HG_OK;
     case GRAPH_COUNT: return scalar_of(l, o->number, arg);
@@ -115,7 +114,7 @@ static hg_status operand_arg(lowering *l, const graph_call *call, uint32_t i, hg
 static hg_status store_after(lowering *l, const graph_call *call) {
     uint8_t reg;
     if (hg_op_get((hg_op)call->op)->operands[0].kind != HG_K_REG) return HG_OK;
-    HG_TRY(slot_of(l, graph_result_of(l->g, call, 0), false, true, &reg));
+    HG_TRY(slot_of(l, graph_result_of(l->g, call, 0), true, &reg));
     hg_build_stg(l->b, (hg_type)call->type, hg_addr_buffer_start(reg), RESULT_REGISTER);
     return HG_OK;
 }
@@ -146,24 +145,15 @@ static bool has_room(const graph_region *r, const hg_graph *g, const graph_call 
 
 /* ---- regions ---- */
 
-static hg_status declare(lowering *l) {
+/* gemm names c as read and written, whether it reads it or not: so is what any call writes. */
+static void declare(lowering *l) {
     for (uint64_t i = 0; i < l->r->slots.count; i++) {
         const graph_slot *s = &l->r->slots.data[i];
-        int dir = s->read && s->written ? HG_PARAM_INOUT : s->written ? HG_PARAM_OUT : HG_PARAM_IN;
-        /* gemm names c as read and written, whether it reads it or not */
         hg_builder_param_buffer(l->b, (uint8_t)i, s->name, (hg_type)l->g->values.data[s->value].type,
-                                dir == HG_PARAM_OUT ? HG_PARAM_INOUT : dir, NULL, HG_NO_DIMS);
+                                s->written ? HG_PARAM_INOUT : HG_PARAM_IN, NULL, HG_NO_DIMS);
     }
     for (uint64_t i = 0; i < l->r->scalars.count; i++)
         hg_builder_param_scalar(l->b, (uint8_t)(MOST_SLOTS + i), l->r->scalars.data[i].name, HG_TYPE_U64);
-    return HG_OK;
-}
-
-static hg_status build(hg_builder *b, hg_program **program) {
-    hg_diagnostics *d = hg_diagnostics_create(1);
-    hg_status status = hg_builder_build(b, d, program);
-    hg_diagnostics_destroy(d);
-    return status;
 }
 
 static hg_status lower_instructions(const hg_graph *g, uint32_t first, bool together, graph_region *r, uint32_t *end) {
@@ -182,8 +172,8 @@ static hg_status lower_instructions(const hg_graph *g, uint32_t first, bool toge
         if (!to) status = hg_fail_memory();
     }
     hg_builder_lanes(l.b, &one, 1);
-    if (status == HG_OK) status = declare(&l);
-    if (status == HG_OK) status = build(l.b, &r->program);
+    declare(&l);
+    if (status == HG_OK) status = hg_builder_build(l.b, NULL, &r->program);
     hg_builder_destroy(l.b);
     hg_arena_free(&l.arena);
     *end = i;

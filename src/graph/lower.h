@@ -7,7 +7,7 @@
 /* A parameter of a program that calls became. */
 typedef struct graph_slot {
     uint32_t value;
-    bool read, written;
+    bool written;
     char name[16];
 } graph_slot;
 typedef struct graph_scalar {

@@ -9,7 +9,6 @@
 #include "plan/steps/chain.h"
 #include <hologram/builder.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_MAPS = 48, MOST_GROUPS = 8, MOST_ARRAYS = PLAN_CHAIN_ARRAYS, MOST_INPUTS = 2 };
@@ -54,7 +53,6 @@ static bool can_join(const hg_graph *g, const graph_call *c) {
 
 typedef struct writer {
     const hg_graph *g;
-    const group *of;
     hg_builder *b;
     uint32_t values[MOST_MAPS * MOST_INPUTS + MOST_MAPS]; /* in register VALUES + i */
     uint32_t count;
@@ -91,7 +89,7 @@ static void write_map(writer *w, const graph_call *c) {
 
 /* Inputs x0 …, outputs y0 …, of n elements each. */
 static hg_status write_program(const hg_graph *g, const group *of, const uint32_t *outputs, uint32_t output_count, hg_program **program) {
-    writer w = {g, of, hg_builder_create("maps"), {0}, 0};
+    writer w = {g, hg_builder_create("maps"), {0}, 0};
     char name[16];
     hg_dim n = hg_dim_param("n");
     if (!w.b) return hg_fail_memory();
@@ -128,13 +126,6 @@ static bool push_call(fusion *f, const graph_call *c) {
     return to != NULL;
 }
 
-static hg_status push_operand(hg_graph *g, graph_operand o) {
-    graph_operand *to = hg_vec_push(&g->operands);
-    if (!to) return hg_fail_memory();
-    *to = o;
-    return HG_OK;
-}
-
 /* A value of the group that something outside reads. */
 static bool is_seen(const fusion *f, const group *of, uint32_t value) {
     uint32_t inside = 0;
@@ -151,29 +142,16 @@ static hg_status make_call(fusion *f, group *of, const uint32_t *outputs, uint32
     char name[32];
     HG_TRY(write_program(g, of, outputs, count, &program));
     snprintf(name, sizeof name, "maps%u", (unsigned)g->programs.count);
-    graph_call call = {.op = HG_OP_NONE,
-                       .type = HG_TYPE_COUNT,
-                       .program = program,
-                       .whole = true,
-                       .first_operand = (uint32_t)g->operands.count,
-                       .operand_count = of->input_count + 1,
-                       .first_result = (uint32_t)g->results.count,
-                       .result_count = count,
-                       .line = g->calls.data[of->calls[of->count - 1]].line};
+    graph_call call = {
+        .op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .line = g->calls.data[of->calls[of->count - 1]].line};
     HG_TRY(graph_add_program(g, program, name, strlen(name), NULL));
-    for (uint32_t i = 0; i < program->param_count; i++) { /* in order of parameters: n, x0 … */
-        const hg_param *p = &program->params[i];
-        uint32_t at = (uint32_t)(p->name[1] ? strtoul(p->name + 1, NULL, 10) : 0);
-        if (p->kind == HG_PARAM_SCALAR)
-            HG_TRY(push_operand(g, (graph_operand){.operand = (uint8_t)i, .kind = GRAPH_COUNT, .number = of->elements}));
-        else if (p->name[0] == 'x')
-            HG_TRY(push_operand(g, (graph_operand){.operand = (uint8_t)i, .kind = GRAPH_ARRAY, .number = of->inputs[at]}));
-        else {
-            graph_result *to = hg_vec_push(&g->results);
-            if (!to) return hg_fail_memory();
-            *to = (graph_result){(uint8_t)i, outputs[at]};
-        }
-    }
+    graph_operand operands[1 + MOST_ARRAYS] = {
+        {.operand = 0, .kind = GRAPH_COUNT, .number = of->elements}}; /* by parameters: n, x0 …, y0 … */
+    graph_result results[MOST_ARRAYS];
+    for (uint32_t i = 0; i < of->input_count; i++)
+        operands[1 + i] = (graph_operand){.operand = (uint8_t)(1 + i), .kind = GRAPH_ARRAY, .number = of->inputs[i]};
+    for (uint32_t i = 0; i < count; i++) results[i] = (graph_result){(uint8_t)(1 + of->input_count + i), outputs[i]};
+    HG_TRY(graph_add_parts(g, &call, operands, 1 + of->input_count, results, count));
     return push_call(f, &call) ? HG_OK : hg_fail_memory();
 }
 

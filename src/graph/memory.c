@@ -74,6 +74,20 @@ static bool may_take(const hg_graph *g, const graph_call *c, const graph_result 
            graph_operand_of(g, c, r->operand) == NULL;
 }
 
+/* The first operand whose memory the result may take. last: of each value the last call that reads it, GRAPH_NOT_SET: it is not to be taken. */
+static void take_one(hg_graph *g, uint32_t call, graph_result r, uint32_t *last) {
+    const graph_call *c = &g->calls.data[call];
+    if (graph_is_output(g, r.value)) return;
+    for (uint32_t i = 0; i < c->operand_count; i++) {
+        const graph_operand *o = &g->operands.data[c->first_operand + i];
+        if (o->kind != GRAPH_ARRAY || last[o->number] != call || !may_take(g, c, &r, o)) continue;
+        if (o->operand == r.operand && uses_in_call(g, c, o->number) > 1) continue;
+        g->values.data[r.value].takes = o->number;
+        last[o->number] = GRAPH_NOT_SET;
+        return;
+    }
+}
+
 hg_status graph_take_memory(hg_graph *g) {
     uint32_t *last = hg_alloc((size_t)(g->values.count + 1) * sizeof *last);
     if (!last) return hg_fail_memory();
@@ -84,20 +98,9 @@ hg_status graph_take_memory(hg_graph *g) {
             if (o->kind == GRAPH_ARRAY) last[graph_base(g, o->number)] = i;
         }
     for (uint64_t i = 0; i < g->outputs.count; i++) last[g->outputs.data[i].value] = GRAPH_NOT_SET;
-    for (uint32_t i = 0; i < g->calls.count; i++) {
-        const graph_call *c = &g->calls.data[i];
-        for (uint32_t k = 0; k < c->result_count; k++) {
-            const graph_result *r = &g->results.data[c->first_result + k];
-            for (uint32_t n = 0; n < c->operand_count && !graph_is_output(g, r->value); n++) {
-                const graph_operand *o = &g->operands.data[c->first_operand + n];
-                if (o->kind != GRAPH_ARRAY || last[o->number] != i || !may_take(g, c, r, o)) continue;
-                if (o->operand == r->operand && uses_in_call(g, c, o->number) > 1) continue;
-                g->values.data[r->value].takes = o->number;
-                last[o->number] = GRAPH_NOT_SET; /* one result takes it */
-                break;
-            }
-        }
-    }
+    for (uint32_t i = 0; i < g->calls.count; i++)
+        for (uint32_t k = 0; k < g->calls.data[i].result_count; k++)
+            take_one(g, i, g->results.data[g->calls.data[i].first_result + k], last);
     hg_free(last);
     return HG_OK;
 }

@@ -26,7 +26,7 @@ const char *hg_graph_pass_about(uint32_t index) {
 
 static int pass_named(const char *name, size_t length) {
     for (int i = 0; i < GRAPH_PASS_COUNT; i++)
-        if (strlen(PASSES[i].name) == length && memcmp(PASSES[i].name, name, length) == 0) return i;
+        if (graph_is_name(PASSES[i].name, name, length)) return i;
     return -1;
 }
 
@@ -51,30 +51,16 @@ static hg_status copy_of(hg_graph *g, uint32_t value, uint32_t *copy) {
     const graph_value from = g->values.data[value];
     hg_opname name;
     if (!hg_opname_from_text("identity", 8, &name)) return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
-    graph_value v = {.source = GRAPH_RESULT, .type = from.type, .rank = from.rank, .call = (uint32_t)g->calls.count};
+    graph_value v = {.source = GRAPH_RESULT, .type = from.type, .rank = from.rank};
     memcpy(v.extents, from.extents, sizeof v.extents);
     HG_TRY(graph_add_value(g, &v, NULL, 0, copy));
     /* out, in, op, count */
     const graph_operand operands[] = {{.operand = 1, .kind = GRAPH_ARRAY, .number = value},
                                       {.operand = 2, .kind = GRAPH_NAME, .number = (uint32_t)name},
                                       {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
-    graph_call call = {.op = HG_OP_PARALLEL_MAP,
-                       .type = from.type,
-                       .first_operand = (uint32_t)g->operands.count,
-                       .operand_count = HG_COUNT_OF(operands),
-                       .first_result = (uint32_t)g->results.count,
-                       .result_count = 1};
-    for (size_t i = 0; i < HG_COUNT_OF(operands); i++) {
-        graph_operand *to = hg_vec_push(&g->operands);
-        if (!to) return hg_fail_memory();
-        *to = operands[i];
-    }
-    graph_result *result = hg_vec_push(&g->results);
-    if (result) *result = (graph_result){0, *copy};
-    graph_call *to = result ? hg_vec_push(&g->calls) : NULL;
-    if (!to) return hg_fail_memory();
-    *to = call;
-    return HG_OK;
+    graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type};
+    HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
+    return graph_append(g, &call);
 }
 
 /* Each output is a value that a call makes, and no two outputs are the same one. */
@@ -112,6 +98,14 @@ static hg_status align_operand(hg_graph *g, const graph_call *c, uint32_t k) {
     return HG_OK;
 }
 
+/* A value that a call makes begins in the memory of another one: an output stays the owner of its own. */
+static void begin_in(hg_graph *g, uint32_t result, uint32_t before) {
+    if (graph_is_output(g, result))
+        g->values.data[before].takes = result;
+    else
+        g->values.data[result].takes = before;
+}
+
 /* What a call changes lies in memory of its result before: a copy, unless the result takes over the operand's own. */
 static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) {
     const graph_operand *o = &g->operands.data[c->first_operand + k];
@@ -119,34 +113,32 @@ static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) 
     if (result == GRAPH_NOT_SET || g->values.data[result].takes == o->number) return HG_OK;
     HG_TRY(copy_of(g, o->number, &copy));
     g->operands.data[c->first_operand + k].number = copy;
-    if (graph_is_output(g, result))
-        g->values.data[copy].takes = result;
-    else
-        g->values.data[result].takes = copy;
+    begin_in(g, result, copy);
     return HG_OK;
 }
 
-/* A program of one lane an element that makes zeros of a type. */
+/* A program of one lane an element that makes zeros of a type; its parameters in order. */
+enum { ZEROS_ARRAY, ZEROS_LENGTH, ZEROS_LANE, ZEROS_VALUE };
 static hg_status zeros_program(hg_graph *g, hg_type type, hg_program **program) {
     static const uint8_t zeros[HG_MAX_LITERAL_BYTES];
-    enum { ARRAY, LENGTH, LANE, VALUE };
     char name[24];
-    int length = snprintf(name, sizeof name, "zeros_%s", hg_type_name(type));
     hg_dim n = hg_dim_param("n");
+    snprintf(name, sizeof name, "zeros_%s", hg_type_name(type));
     for (uint64_t i = 0; i < g->programs.count; i++) {
         *program = g->programs.data[i].program; /* made for another call, of the same type */
         if (g->programs.data[i].zeros && strcmp(g->programs.data[i].name, name) == 0) return HG_OK;
     }
     hg_builder *b = hg_builder_create(name);
-    hg_builder_param_buffer(b, ARRAY, "y", type, HG_PARAM_OUT, &n, 1);
-    hg_builder_param_scalar(b, LENGTH, "n", HG_TYPE_U64);
+    if (!b) return hg_fail_memory();
+    hg_builder_param_buffer(b, ZEROS_ARRAY, "y", type, HG_PARAM_OUT, &n, 1);
+    hg_builder_param_scalar(b, ZEROS_LENGTH, "n", HG_TYPE_U64);
     hg_builder_lanes(b, &n, 1);
-    hg_build_rdid(b, LANE, "global_lane_id");
-    hg_build_mov_imm(b, type, VALUE, hg_imm_bits(zeros));
-    hg_build_stg(b, type, hg_addr_scale(hg_addr_buffer(ARRAY, LANE), (uint16_t)hg_type_size_bytes(type)), VALUE);
-    hg_status status = b ? hg_builder_build(b, NULL, program) : hg_fail_memory();
+    hg_build_rdid(b, ZEROS_LANE, "global_lane_id");
+    hg_build_mov_imm(b, type, ZEROS_VALUE, hg_imm_bits(zeros));
+    hg_build_stg(b, type, hg_addr_scale(hg_addr_buffer(ZEROS_ARRAY, ZEROS_LANE), (uint16_t)hg_type_size_bytes(type)), ZEROS_VALUE);
+    hg_status status = hg_builder_build(b, NULL, program);
     hg_builder_destroy(b);
-    if (status == HG_OK) status = graph_add_program(g, *program, name, (size_t)length, NULL);
+    if (status == HG_OK) status = graph_add_program(g, *program, name, strlen(name), NULL);
     if (status == HG_OK) g->programs.data[g->programs.count - 1].zeros = true;
     return status;
 }
@@ -160,25 +152,11 @@ static hg_status clear_result(hg_graph *g, uint32_t result) {
     memcpy(v.extents, to.extents, sizeof v.extents);
     HG_TRY(zeros_program(g, (hg_type)to.type, &program));
     HG_TRY(graph_add_value(g, &v, NULL, 0, &cleared));
-    graph_call call = {.op = HG_OP_NONE,
-                       .type = HG_TYPE_COUNT,
-                       .program = program,
-                       .whole = true,
-                       .first_operand = (uint32_t)g->operands.count,
-                       .operand_count = 1,
-                       .first_result = (uint32_t)g->results.count,
-                       .result_count = 1};
-    graph_operand *o = hg_vec_push(&g->operands);
-    if (o) *o = (graph_operand){.operand = program->params[0].kind == HG_PARAM_SCALAR ? 0 : 1, .kind = GRAPH_COUNT, .number = to.elements};
-    graph_result *made = o ? hg_vec_push(&g->results) : NULL;
-    if (made) *made = (graph_result){program->params[0].kind == HG_PARAM_SCALAR ? 1 : 0, cleared};
-    graph_call *end = made ? hg_vec_push(&g->calls) : NULL;
-    if (!end) return hg_fail_memory();
-    *end = call;
-    if (graph_is_output(g, result))
-        g->values.data[cleared].takes = result;
-    else
-        g->values.data[result].takes = cleared;
+    graph_call call = {.op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true};
+    const graph_operand length = {.operand = ZEROS_LENGTH, .kind = GRAPH_COUNT, .number = to.elements};
+    HG_TRY(graph_add_parts(g, &call, &length, 1, &(graph_result){ZEROS_ARRAY, cleared}, 1));
+    HG_TRY(graph_append(g, &call));
+    begin_in(g, result, cleared);
     return HG_OK;
 }
 
@@ -202,11 +180,8 @@ static hg_status add_copies(hg_graph *g, bool clear, hg_status (*change)(hg_grap
     for (uint64_t i = 0; i < count && status == HG_OK; i++) {
         for (uint32_t k = 0; k < old[i].operand_count && status == HG_OK; k++) status = change(g, &old[i], k);
         if (status == HG_OK && clear) status = clear_results(g, &old[i]);
-        graph_call *to = status == HG_OK ? hg_vec_push(&g->calls) : NULL;
-        if (to) *to = old[i];
-        if (!to && status == HG_OK) status = hg_fail_memory();
+        if (status == HG_OK) status = graph_append(g, &old[i]);
     }
-    graph_number_results(g);
     hg_free(old);
     return status;
 }

@@ -3,14 +3,12 @@
 #include "graph/request.h"
 #include <string.h>
 
-static bool is_size(const hg_param *p) { return p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64); }
-
 /* What the call gives a scalar, as an extent; GRAPH_NOT_SET: nothing. */
 static graph_extent scalar(hg_graph *g, graph_request *r, uint32_t param) {
     const hg_param *p = &r->program->params[param];
     const graph_operand *o = graph_given(r, param);
     if (o && o->kind == GRAPH_COUNT) return o->number;
-    if (o || !p->has_default || !is_size(p)) return GRAPH_NOT_SET;
+    if (o || !p->has_default || graph_operand_kind_of(r, param) != GRAPH_COUNT) return GRAPH_NOT_SET;
     uint64_t value = 0;
     memcpy(&value, p->default_bytes, hg_type_size_bytes((hg_type)p->type));
     return graph_number(g, value);

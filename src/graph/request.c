@@ -18,15 +18,11 @@ hg_status graph_find_callee(graph_request *r, const char *text, size_t length) {
 
 const char *graph_callee_name(const graph_request *r) { return r->program ? hg_program_name(r->program) : hg_op_get((hg_op)r->op)->text; }
 
-static bool is_name(const char *own, const char *name, size_t length) {
-    return own && strlen(own) == length && memcmp(own, name, length) == 0;
-}
-
 uint32_t graph_operand_named(const graph_request *r, const char *name, size_t length) {
     const hg_op_info *row = r->program ? NULL : hg_op_get((hg_op)r->op);
     uint32_t count = row ? row->operand_count : r->program->param_count;
     for (uint32_t i = 0; i < count; i++)
-        if (is_name(row ? row->operands[i].name : r->program->params[i].name, name, length)) return i;
+        if (graph_is_name(row ? row->operands[i].name : r->program->params[i].name, name, length)) return i;
     return GRAPH_NOT_SET;
 }
 

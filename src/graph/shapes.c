@@ -29,7 +29,7 @@ static size_t name_length(const char *p) {
 
 static uint32_t operand_of(const hg_op_info *row, const char *name, size_t length) {
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (strlen(row->operands[i].name) == length && memcmp(row->operands[i].name, name, length) == 0) return i;
+        if (graph_is_name(row->operands[i].name, name, length)) return i;
     return HG_MAX_OPERANDS;
 }
 
@@ -71,6 +71,19 @@ bool graph_shape_next(const hg_op_info *row, const char **p, graph_shape *s) {
     return true;
 }
 
+void graph_shape_turn(graph_shape *s) {
+    if (s->count < 2) return;
+    graph_shape_extent last = s->extents[s->count - 1];
+    s->extents[s->count - 1] = s->extents[s->count - 2];
+    s->extents[s->count - 2] = last;
+}
+
+int graph_shape_many(const graph_shape *s, uint8_t rank) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->extents[i].kind == GRAPH_SHAPE_MANY) return (int)rank - (int)(s->count - 1);
+    return rank == s->count ? 0 : -1;
+}
+
 /* ---- a request at work ---- */
 
 typedef struct inference {
@@ -99,10 +112,7 @@ static const graph_value *value_of(const inference *f, const graph_operand *o) {
 
 /* The extents of the pattern in the order in which they stand in memory. */
 static void turn(inference *f, graph_shape *s) {
-    if (!is_true(f, s->flag) || s->count < 2) return;
-    graph_shape_extent last = s->extents[s->count - 1];
-    s->extents[s->count - 1] = s->extents[s->count - 2];
-    s->extents[s->count - 2] = last;
+    if (is_true(f, s->flag)) graph_shape_turn(s);
 }
 
 static void tell(inference *f, uint32_t size, uint32_t array, graph_extent e) {
@@ -111,16 +121,9 @@ static void tell(inference *f, uint32_t size, uint32_t array, graph_extent e) {
     f->teller[size] = array;
 }
 
-/* How many extents of a value the `n*` of a pattern is; negative: the value has another number of extents than the pattern. */
-static int extents_of_many(const graph_shape *s, uint8_t rank) {
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->extents[i].kind == GRAPH_SHAPE_MANY) return (int)rank - (int)(s->count - 1);
-    return rank == s->count ? 0 : -1;
-}
-
 static hg_status learn(inference *f, graph_shape *s, const graph_value *v) {
     turn(f, s);
-    int many = extents_of_many(s, v->rank);
+    int many = graph_shape_many(s, v->rank);
     if (many < 0) return HG_OK;
     for (uint32_t i = 0, d = 0; i < s->count; i++) {
         const graph_shape_extent *e = &s->extents[i];
@@ -375,7 +378,7 @@ static hg_status check_rank(const inference *f, const graph_shape *s, const grap
 
 static hg_status check_shape(inference *f, graph_shape *s, const graph_value *v) {
     turn(f, s);
-    int many = extents_of_many(s, v->rank);
+    int many = graph_shape_many(s, v->rank);
     if (many < 0) return check_rank(f, s, v);
     for (uint32_t i = 0, at = 0; i < s->count; i++) {
         const graph_shape_extent *e = &s->extents[i];

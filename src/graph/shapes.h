@@ -27,5 +27,9 @@ typedef struct graph_shape {
 const char *graph_shape_pattern(hg_op op);
 /* The next array of a pattern; false: there is none. */
 bool graph_shape_next(const hg_op_info *row, const char **pattern, graph_shape *shape);
+/* Its last two extents the other way round, where the flag is true. */
+void graph_shape_turn(graph_shape *shape);
+/* How many extents of a value the `n*` of a shape is; negative: the value has another number of extents. */
+int graph_shape_many(const graph_shape *shape, uint8_t rank);
 
 #endif

@@ -12,7 +12,6 @@ typedef struct value {
     hg_type type;
     uint32_t rank;
     uint64_t extents[MOST_RANK];
-    bool given; /* an input, constant or view of one */
 } value;
 
 typedef struct generator {
@@ -90,7 +89,6 @@ static bool is_full(const generator *r) { return r->count + 16 > MOST_VALUES || 
 
 static const value *new_input(generator *r, hg_type type, uint32_t rank, const uint64_t *extents, bool zeros) {
     value *v = add(r, type, rank, extents);
-    v->given = true;
     say(r, "%s %s ", chance(r, 30) ? ".constant" : ".input", v->name);
     say_shape(r, v);
     say(r, "\n");

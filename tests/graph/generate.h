@@ -24,7 +24,7 @@ typedef struct generated_graph {
     uint32_t symbol_count; /* n0, n1, … */
 } generated_graph;
 
-/* most_calls: at most so many. inexact: instructions whose numbers have only a bound too. */
+/* most_calls: at most so many. */
 void generate_graph(uint64_t seed, uint32_t most_calls, generated_graph *graph);
 void generated_graph_free(generated_graph *graph);
 /* The programs that such texts name. */
