@@ -15,12 +15,21 @@ typedef struct bench_options {
 typedef struct bench {
     cli *c;
     cli_values *values;
-    hg_launch launch;
+    hg_launch launch;                   /* of a program */
+    hg_graph_options graph_options;     /* of a graph */
     uint64_t warm_up, repeat, limit_ns; /* repeat 0: until limit_ns */
     uint64_t bytes, lanes;
     uint64_t *times; /* room for MOST, or repeat */
     double base_ms;  /* median of the first device; 0: none yet */
 } bench;
+
+/* A program on a device, or a graph. */
+typedef struct bench_bound {
+    hg_executable *executable;
+    hg_binding *binding;
+    hg_graph_executable *graph_executable;
+    hg_graph_binding *graph; /* NULL: a program */
+} bench_bound;
 
 /* Of one device, in milliseconds. */
 typedef struct bench_times {
@@ -69,16 +78,36 @@ static hg_status restore(const bench *n, hg_backend *b) {
 
 /* ---- times ---- */
 
-static hg_status launch_all(const bench *n, hg_backend *b, hg_binding *binding, uint64_t *count) {
+static hg_status make_ready(const bench *n, hg_backend *b, const hg_params *params, bench_bound *bound) {
+    if (n->c->graph) {
+        HG_TRY(hg_graph_compile(b, n->c->graph, &n->graph_options, &bound->graph_executable));
+        return hg_graph_bind(bound->graph_executable, params, &bound->graph);
+    }
+    HG_TRY(hg_executable_create_for(b, n->c->program, &n->launch, params, &bound->executable));
+    return hg_binding_create(bound->executable, &n->launch, params, &bound->binding);
+}
+
+static hg_status launch(const bench_bound *bound) {
+    return bound->graph ? hg_graph_binding_launch(bound->graph) : hg_binding_launch(bound->binding);
+}
+
+static void let_go(const bench_bound *bound) {
+    hg_binding_destroy(bound->binding);
+    hg_executable_destroy(bound->executable);
+    hg_graph_binding_destroy(bound->graph);
+    hg_graph_executable_destroy(bound->graph_executable);
+}
+
+static hg_status launch_all(const bench *n, hg_backend *b, const bench_bound *bound, uint64_t *count) {
     for (uint64_t i = 0; i < n->warm_up; i++) {
         HG_TRY(restore(n, b));
-        HG_TRY(hg_binding_launch(binding));
+        HG_TRY(launch(bound));
     }
     uint64_t end = hg_clock_ns() + n->limit_ns;
     for (*count = 0; n->repeat ? *count < n->repeat : *count < LEAST || (*count < MOST && hg_clock_ns() < end); ++*count) {
         HG_TRY(restore(n, b));
         uint64_t start = hg_clock_ns();
-        HG_TRY(hg_binding_launch(binding));
+        HG_TRY(launch(bound));
         n->times[*count] = hg_clock_ns() - start;
     }
     return HG_OK;
@@ -107,19 +136,16 @@ static void sum_up(const bench *n, uint64_t count, bench_times *t) {
 }
 
 static hg_status measure(const bench *n, hg_backend *b, bench_times *t) {
-    hg_executable *executable = NULL;
-    hg_binding *binding = NULL;
+    bench_bound bound = {0};
     uint64_t count = 0, start = hg_clock_ns();
     hg_params *params = hg_params_create();
     hg_status status = params ? bind_all(n, b, params) : hg_fail_memory();
-    if (status == HG_OK) status = hg_executable_create_for(b, n->c->program, &n->launch, params, &executable);
-    if (status == HG_OK) status = hg_binding_create(executable, &n->launch, params, &binding);
-    if (status == HG_OK) status = hg_binding_launch(binding);
+    if (status == HG_OK) status = make_ready(n, b, params, &bound);
+    if (status == HG_OK) status = launch(&bound);
     t->first = (double)(hg_clock_ns() - start) / 1e6;
-    if (status == HG_OK) status = launch_all(n, b, binding, &count);
+    if (status == HG_OK) status = launch_all(n, b, &bound, &count);
     if (status == HG_OK) sum_up(n, count, t);
-    hg_binding_destroy(binding);
-    hg_executable_destroy(executable);
+    let_go(&bound);
     hg_params_destroy(params);
     return status;
 }
@@ -158,20 +184,22 @@ static void add_json(const bench *n, const bench_times *t) {
 
 static hg_status print_head(const bench *n) {
     char text[400];
-    int length = snprintf(text, sizeof text, "%s: %llu lanes, %llu bytes of arrays\n%-12s %11s %11s %23s %9s %10s %10s %7s\n",
-                          hg_program_name(n->c->program), (unsigned long long)n->lanes, (unsigned long long)n->bytes, "device", "first ms",
-                          "median ms", "half of them within", "GB/s", "Mlanes/s", "launches", "speed");
+    char lanes[40] = "";
+    if (!n->c->graph) snprintf(lanes, sizeof lanes, "%llu lanes, ", (unsigned long long)n->lanes);
+    int length = snprintf(text, sizeof text, "%s: %s%llu bytes of arrays\n%-12s %11s %11s %23s %9s %10s %10s %7s\n",
+                          hg_program_name(n->c->program), lanes, (unsigned long long)n->bytes, "device", "first ms", "median ms",
+                          "half of them within", "GB/s", "Mlanes/s", "launches", "speed");
     return cli_print_now(text, (size_t)length);
 }
 
 static hg_status print_row(const bench *n, const bench_times *t) {
-    char within[48], speed[24], text[400];
+    char within[48], speed[24], lanes[24] = "-", text[400];
     double times = t->median > 0 ? n->base_ms / t->median : 0;
     snprintf(speed, sizeof speed, times < 0.1 ? "%.2gx" : "%.2fx", times);
+    if (!n->c->graph) snprintf(lanes, sizeof lanes, "%.4g", per_second(n->lanes, t->median) / 1e6);
     snprintf(within, sizeof within, "%.4g - %.4g", t->low, t->high);
-    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10.4g %10llu %7s\n", t->label, t->first, t->median, within,
-                          per_second(n->bytes, t->median) / 1e9, per_second(n->lanes, t->median) / 1e6, (unsigned long long)t->count,
-                          speed);
+    int length = snprintf(text, sizeof text, "%-12s %11.4g %11.4g %23s %9.4g %10s %10llu %7s\n", t->label, t->first, t->median, within,
+                          per_second(n->bytes, t->median) / 1e9, lanes, (unsigned long long)t->count, speed);
     return cli_print_now(text, (size_t)length);
 }
 
@@ -259,7 +287,7 @@ static void run(cli *c, const bench_options *o) {
     bench n = {.c = c, .values = &values};
     uint64_t seed = 1, lanes = 0;
     if (check_names(c, o->backends) && read_numbers(&n, o, &seed, &lanes) && diff_inputs(c, &values, lanes, seed) &&
-        cli_prepare_launch(c, &o->launch, &values, &n.launch)) {
+        (c->graph ? cli_graph_options(c, &o->launch, &n.graph_options) : cli_prepare_launch(c, &o->launch, &values, &n.launch))) {
         n.bytes = bytes_of(&values);
         n.lanes = n.launch.lanes ? n.launch.lanes : hg_launch_total_threads(&n.launch);
         n.times = (uint64_t *)(void *)cli_zeroed(c, (n.repeat ? n.repeat : MOST) * sizeof *n.times, sizeof *n.times);
@@ -273,13 +301,14 @@ int command_bench(int argc, char **argv) {
     cli c = {.keep_outputs = true};
     bench_options o = {0};
     const cli_option options[] = {
-        CLI_LAUNCH_OPTIONS(o.launch),  CLI_STEP_OPTIONS(o.launch),      {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
-        {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL}, {"--seed", &o.seed, NULL},
+        CLI_LAUNCH_OPTIONS(o.launch),    CLI_STEP_OPTIONS(o.launch),      {"--backend", &o.backends, NULL},
+        {"--warm-up", &o.warm_up, NULL}, {"--repeat", &o.repeat, NULL},   {"--seconds", &o.seconds, NULL},
+        {"--seed", &o.seed, NULL},       {"--weights", &c.weights, NULL}, {"--passes", &c.passes, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (!cli_one_program(&c))
         ;
-    else if (cli_memory_begin(&c, o.launch.max_memory) && cli_load(&c, cli_file(&c)) && cli_verify(&c)) {
+    else if (cli_memory_begin(&c, o.launch.max_memory) && cli_load_any(&c, cli_file(&c))) {
         if (c.circuit.program)
             cli_usage(&c, "'%s' is a circuit: bench runs programs with parameters", c.file);
         else

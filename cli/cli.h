@@ -9,6 +9,7 @@
 #include "isa/program.h"
 #include <hologram/backend.h>
 #include <hologram/circuit.h>
+#include <hologram/graph.h>
 
 /* Exit status (language.md 6.1). */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_UNAVAILABLE = 3 };
@@ -44,6 +45,8 @@ typedef struct cli {
     hg_bytes source;     /* of a text program; empty for binaries */
     char input_has[300]; /* what standard input is read for; empty: nothing yet */
     hg_program *program;
+    hg_graph *graph;                    /* of a .graph, whose parameters `program` has, without code; NULL: it is a program */
+    const char *weights, *passes;       /* --weights, --passes; NULL: not given */
     hg_circuit_options circuit_options; /* of a .circuit program */
     hg_translated_program circuit;      /* its record: program is NULL when the program is no circuit */
     hg_text outputs;                    /* JSON: items of "outputs" (objects, comma separated); text: lines for standard output */
@@ -99,9 +102,12 @@ bool cli_verify(cli *c);
 bool cli_take_input(cli *c, const char *path, const char *reader, const char *what);
 
 bool cli_is_graph(const char *path); /* an array graph, by its name: no program (load.c) */
-/* graph.c: verify and explain of one. run is launch.h's */
-void cli_verify_graph(cli *c, const char *path);
-void cli_explain_graph(cli *c, const char *path);
+/* graph.c: an array graph, with the programs that it names; loading either, with its options checked. False after reporting. */
+bool cli_load_graph(cli *c, const char *path);
+bool cli_load_any(cli *c, const char *path);
+void cli_verify_graph(cli *c);
+/* graph_explain.c: svg: --svg FILE, NULL: text */
+void cli_explain_graph(cli *c, const char *print_after, const char *svg);
 
 /* explain_program.c: what lanes do at each instruction of the program */
 void cli_explain_program(cli *c);

@@ -6,7 +6,7 @@
 typedef struct diff_options {
     cli_launch launch;
     const char *sides[2], *against_program, *seed, *to;
-    bool no_reduce;
+    bool no_reduce, passes;
 } diff_options;
 
 /* ---- the two sides ---- */
@@ -480,6 +480,44 @@ static void run(cli *c, const diff_options *o) {
     if (o->against_program) cli_join(c, &other);
 }
 
+static bool load_other_graph(cli *c, const char *path, cli *other) {
+    *other = (cli){.command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
+    if (!cli_is_graph(path))
+        cli_usage(c, "'%s' is no array graph, '%s' is one", path, c->file);
+    else if (cli_load_graph(other, path) && !same_parameters(c->program, other->program))
+        cli_usage(c, "'%s' and '%s' have different inputs, outputs or extents", c->file, path);
+    return c->status == CLI_OK && other->status == CLI_OK;
+}
+
+static bool check_graph_options(cli *c, const diff_options *o) {
+    if (o->to || o->no_reduce)
+        cli_usage(c, "%s is for programs, '%s' is an array graph", o->to ? "--to" : "--no-reduce", c->file);
+    else if (o->passes && (o->sides[1] || o->against_program))
+        cli_usage(c, "--passes compares runs of one graph on one device: it goes without %s",
+                  o->sides[1] ? "--against" : "--against-program");
+    return c->status == CLI_OK;
+}
+
+/* Two devices, or one with passes and without. */
+static void run_graph(cli *c, const diff_options *o) {
+    cli other = {0};
+    cli_values values = {0};
+    diff_case d = {.c = c, .values = &values};
+    hg_graph_options options;
+    uint64_t seed = 1;
+    bool good = check_graph_options(c, o) && (!o->against_program || load_other_graph(c, o->against_program, &other));
+    d.graphs[0] = c->graph;
+    d.graphs[1] = o->against_program ? other.graph : c->graph;
+    if (good && cli_number(c, "--seed", o->seed, UINT64_MAX, &seed) && cli_graph_options(c, &o->launch, &options) &&
+        diff_inputs(c, &values, 0, seed) && open_side(c, "--backend", o->sides[0], NULL, &d.sides[0]) &&
+        (o->passes || open_side(c, "--against", o->sides[1], "cpu", &d.sides[1])))
+        diff_graph(&d, &options, o->passes);
+    hg_backend_destroy(d.sides[0].backend);
+    hg_backend_destroy(d.sides[1].backend);
+    cli_values_free(&values);
+    if (o->against_program) cli_join(c, &other);
+}
+
 int command_diff(int argc, char **argv) {
     cli c = {.keep_outputs = true};
     diff_options o = {0};
@@ -487,12 +525,19 @@ int command_diff(int argc, char **argv) {
         CLI_LAUNCH_OPTIONS(o.launch),        {"--backend", &o.sides[0], NULL},
         {"--against", &o.sides[1], NULL},    {"--against-program", &o.against_program, NULL},
         {"--seed", &o.seed, NULL},           {"--to", &o.to, NULL},
-        {"--no-reduce", NULL, &o.no_reduce},
+        {"--no-reduce", NULL, &o.no_reduce}, {"--passes", NULL, &o.passes},
+        {"--weights", &c.weights, NULL},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
-    else if (cli_memory_begin(&c, o.launch.max_memory) && load_program(&c, c.arguments.data[0]))
+    else if (!cli_memory_begin(&c, o.launch.max_memory))
+        ;
+    else if (cli_is_graph(c.arguments.data[0])) {
+        if (cli_load_graph(&c, c.arguments.data[0])) run_graph(&c, &o);
+    } else if (o.passes || c.weights)
+        cli_usage(&c, "%s is for array graphs (.graph)", o.passes ? "--passes" : "--weights");
+    else if (load_program(&c, c.arguments.data[0]))
         run(&c, &o);
     return cli_finish(&c);
 }

@@ -98,7 +98,8 @@ void diff_print_kept(hg_text *out, const hg_program *p, const uint8_t *keep);
 typedef struct diff_case {
     cli *c;
     diff_side sides[2];
-    diff_side judge; /* cpu; backend NULL: one of the sides is it, or the two run different programs */
+    hg_graph *graphs[2]; /* of array graphs; borrowed */
+    diff_side judge;     /* cpu; backend NULL: one of the sides is it, or the two run different programs */
     const cli_values *values;
     hg_launch launch;
 } diff_case;
@@ -124,6 +125,10 @@ typedef struct diff_finding {
 
 /* False after reporting that a run was impossible. */
 bool diff_narrow(const diff_case *d, const diff_result results[2], diff_finding *finding);
+
+/* ---- diff_graph.c ---- */
+/* The graphs on two devices, or (passes) the first one on the first side with its passes and without: the first call whose value differs. */
+void diff_graph(diff_case *d, const hg_graph_options *options, bool passes);
 
 /* ---- diff_reduce.c ---- */
 /* Writes a smaller program and smaller inputs that still differ to a folder, and the command that compares them to *command.

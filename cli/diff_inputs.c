@@ -31,6 +31,14 @@ static uint64_t make_float(hg_type type, uint64_t *state) {
     return sign | (bias - 4 + (random >> 8) % 8) << fraction | (next(state) & one);
 }
 
+/* For products and sums over long rows: nothing but numbers between 1/16 and 1, of either sign. */
+static uint64_t make_ordinary(hg_type type, uint64_t *state) {
+    int fraction = type == HG_TYPE_F16 ? 10 : type == HG_TYPE_BF16 ? 7 : type == HG_TYPE_F32 ? 23 : 52;
+    int exponents = (int)hg_type_size_bytes(type) * 8 - 1 - fraction;
+    uint64_t random = next(state), one = (UINT64_C(1) << fraction) - 1, bias = (UINT64_C(1) << (exponents - 1)) - 1;
+    return random >> 63 << (exponents + fraction) | (bias - 4 + (random >> 8) % 4) << fraction | (next(state) & one);
+}
+
 /* Half of the integers are indices below `most`, a quarter is near zero, the others are any bits. */
 static void make_value(hg_type type, uint64_t most, uint64_t *state, uint8_t *bytes) {
     uint64_t size = hg_type_size_bytes(type), random = next(state);
@@ -99,13 +107,20 @@ static bool make_array(cli *c, cli_values *values, cli_value *v, uint64_t seed) 
     if (v->param->dir == HG_DIR_OUT) return true;
     v->data = cli_zeroed(c, v->bytes, sizeof(uint64_t));
     if (!v->data) return false;
-    for (uint64_t i = 0; i < v->elements; i++)
-        make_value((hg_type)v->param->type, v->elements < 256 ? v->elements : 256, &state, v->data + i * size);
+    for (uint64_t i = 0; i < v->elements; i++) {
+        uint64_t bits;
+        if (c->graph && hg_type_is_float((hg_type)v->param->type))
+            bits = make_ordinary((hg_type)v->param->type, &state), memcpy(v->data + i * size, &bits, (size_t)size);
+        else
+            make_value((hg_type)v->param->type, v->elements < 256 ? v->elements : 256, &state, v->data + i * size);
+    }
     return v->bound = true;
 }
 
 bool diff_inputs(cli *c, cli_values *values, uint64_t lanes, uint64_t seed) {
-    if (!cli_values_options(c, values) || !cli_values_shapes(c, values) || !make_scalars(c, values, lanes, seed)) return false;
+    if (!cli_values_options(c, values) || (c->graph && !cli_graph_files(c, values)) || !cli_values_shapes(c, values) ||
+        !make_scalars(c, values, lanes, seed))
+        return false;
     if (!cli_values_scalars(c, values)) return false;
     for (uint32_t i = 0; i < values->count; i++)
         if (is_open(&values->data[i], HG_PARAM_BUFFER) && !make_array(c, values, &values->data[i], seed)) return false;

@@ -1,5 +1,5 @@
 /* hologram emit: what a program becomes for a target (hg_program_emit), and what the passes did on the way. */
-#include "cli.h"
+#include "graph.h"
 #include "clients/emit.h"
 #include "driver/capsets.h"
 #include "emit/emit.h"
@@ -11,6 +11,7 @@ typedef struct emit_request {
     const emitter *target;
     hg_emit_options options;
     hg_emit_watch watch;
+    uint64_t launch; /* of a graph, from 1; 0: all */
 } emit_request;
 
 /* ---- passes ---- */
@@ -160,11 +161,55 @@ static void list_targets(cli *c) {
     }
 }
 
+/* ---- array graphs ---- */
+
+/* Each launch of a graph is a program. */
+static hg_status emit_launch(const cli *c, const emit_request *o, const hg_graph *g, const graph_region *r, uint64_t number, hg_text *out) {
+    hg_text text = {0};
+    char call[160];
+    hg_status status = hg_emit_watched(r->program, o->target->name, &o->options, &o->watch, &text);
+    if (!o->target->binary) {
+        bool slashes = o->target->dialect || o->target->form == EMIT_LANES;
+        hg_text_addf(out, "%s%s %s, launch %llu:", out->length ? "\n" : "", slashes ? "//" : ";", hg_program_name(c->program),
+                     (unsigned long long)number + 1);
+        for (uint64_t i = 0; i < r->calls.count; i++)
+            hg_text_addf(out, "%s %s", i ? "," : "", graph_call_text(g, &g->calls.data[r->calls.data[i]], call));
+        hg_text_addf(out, "\n");
+    }
+    if (status == HG_OK && text.data) hg_text_add(out, text.data, text.length);
+    hg_text_free(&text);
+    return status;
+}
+
+static hg_status emit_launches(cli *c, const emit_request *o, const hg_graph *g, bool together, hg_text *out) {
+    graph_regions regions = {0};
+    hg_status status = graph_lower(g, together, &regions);
+    uint64_t first = o->launch ? o->launch - 1 : 0, end = o->launch ? o->launch : regions.count;
+    if (status == HG_OK && o->launch > regions.count)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--launch: the graph has %llu, got %llu", (unsigned long long)regions.count,
+                         (unsigned long long)o->launch);
+    if (status == HG_OK && o->target->binary && end - first != 1)
+        status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "--target %s: the graph is %llu launches: give --launch N", o->target->name,
+                         (unsigned long long)regions.count);
+    for (uint64_t i = first; i < end && status == HG_OK; i++) status = emit_launch(c, o, g, &regions.data[i], i, out);
+    graph_regions_free(&regions);
+    return status;
+}
+
+static hg_status emit_graph(cli *c, const emit_request *o, const char *print_after, hg_text *out) {
+    hg_graph *done = NULL;
+    graph_pass_order order;
+    hg_status status = cli_optimize_graph(c, print_after, &order, &done);
+    if (status == HG_OK) status = emit_launches(c, o, done, graph_passes_have(&order, GRAPH_PASS_JOIN), out);
+    hg_graph_release(done);
+    return status;
+}
+
 int command_emit(int argc, char **argv) {
     cli c = {0};
     emit_request o = {.options = {.size = sizeof o.options}, .watch = {.dashes = "--"}};
     const char *out = NULL, *output = NULL, *name = NULL, *caps = NULL, *pretend = NULL, *form = NULL, *group = NULL, *fold = NULL,
-               *kernel = NULL, *print_after = NULL;
+               *kernel = NULL, *print_after = NULL, *launch = NULL;
     bool list = false;
     pass_report report = {0};
     const kir_pass_watch watch = {after_pass, &report};
@@ -185,6 +230,8 @@ int command_emit(int argc, char **argv) {
         {"--at-origin", NULL, &o.options.at_origin},
         {"--descriptors", NULL, &o.options.no_addresses},
         {"-g", NULL, &o.options.debug},
+        {"--passes", &c.passes, NULL},
+        {"--launch", &launch, NULL},
         {"--print-after", &print_after, NULL},
         {"--time-passes", NULL, &report.time},
         {"--verify-passes", NULL, &o.options.verify},
@@ -205,11 +252,17 @@ int command_emit(int argc, char **argv) {
     if (!out) out = output;
     if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);
-    if (!read_passes(&c, print_after, &report)) return cli_finish(&c);
-    if (print_after || report.time) o.watch.passes = &watch;
-    if (may_write(&c, &o, out) && cli_load(&c, cli_file(&c)) && cli_verify(&c)) {
+    bool graph = cli_file(&c) && cli_is_graph(cli_file(&c));
+    if (launch && !graph) cli_usage(&c, "--launch is for array graphs (.graph)");
+    if (c.status != CLI_OK || !(graph ? cli_graph_print_after(&c, print_after) : read_passes(&c, print_after, &report)) ||
+        !cli_number(&c, "--launch", launch, UINT64_MAX, &o.launch))
+        return cli_finish(&c);
+    if ((print_after && !graph) || report.time) o.watch.passes = &watch;
+    if (may_write(&c, &o, out) && cli_load_any(&c, cli_file(&c))) {
         hg_text text = {0};
-        if (hg_emit_watched(c.program, o.target->name, &o.options, &o.watch, &text) != HG_OK)
+        hg_status status = graph ? emit_graph(&c, &o, print_after, &text)
+                                 : hg_emit_watched(c.program, o.target->name, &o.options, &o.watch, &text);
+        if (status != HG_OK)
             cli_last_error(&c);
         else
             cli_write(&c, out, text.data ? text.data : "", text.length);

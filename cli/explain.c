@@ -214,15 +214,22 @@ static void unknown(cli *c, const char *word) {
 
 int command_explain(int argc, char **argv) {
     cli c = {0};
-    if (!cli_parse(&c, argc, argv, NULL, 0)) return cli_finish(&c);
+    const char *svg = NULL, *print_after = NULL;
+    const cli_option options[] = {{"--svg", &svg, NULL}, {"--passes", &c.passes, NULL}, {"--print-after", &print_after, NULL}};
+    if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1) {
         cli_usage(&c, "expects a code such as V09, an instruction or a PROGRAM, got %llu", (unsigned long long)c.arguments.count);
         return cli_finish(&c);
     }
     const char *word = c.arguments.data[0];
     bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
-    if (is_file && cli_is_graph(word)) {
-        cli_explain_graph(&c, word);
+    bool graph = is_file && cli_is_graph(word);
+    if (!graph && (svg || c.passes || print_after || c.pairs.count)) {
+        cli_usage(&c, "%s is for array graphs (.graph)", svg ? "--svg" : c.passes ? "--passes" : print_after ? "--print-after" : "--set");
+    } else if (svg && strcmp(svg, "-") == 0 && c.json) {
+        cli_usage(&c, "--json needs --svg FILE");
+    } else if (graph) {
+        if (cli_load_graph(&c, word)) cli_explain_graph(&c, print_after, svg);
     } else if (is_file) {
         if (cli_load(&c, word) && cli_verify(&c)) cli_explain_program(&c);
     } else if (!explain_code(&c, word) && !explain_instruction(&c, word) && !explain_specified(&c, word)) {

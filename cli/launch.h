@@ -36,8 +36,12 @@ hg_status cli_upload(hg_backend *b, cli_values *values, hg_params *params) HG_NO
 /* Prints and writes what a run left in its outputs (collect.c). */
 hg_status cli_collect(cli *c, hg_backend *b, const cli_values *values) HG_NODISCARD;
 
-/* graph.c: runs an array graph. weights, passes: of the options, NULL: none given. */
-void cli_run_graph(cli *c, const cli_launch *o, const char *path, const char *weights, const char *passes);
+/* graph.c: constants of a graph that options leave open: of --weights, then of the files that its text names. False after reporting. */
+bool cli_graph_files(cli *c, cli_values *values);
+/* graph_run.c: an array graph. */
+void cli_run_graph(cli *c, const cli_launch *o);
+/* Whether the options of a launch say something of a graph, and what. False after reporting. */
+bool cli_graph_options(cli *c, const cli_launch *o, hg_graph_options *options);
 
 /* run_circuit.c: runs c->circuit. */
 void cli_run_circuit(cli *c, const cli_launch *o);

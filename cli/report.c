@@ -180,6 +180,7 @@ static void print_json(cli *c) {
 static void release(cli *c) {
     hg_diagnostics_destroy(c->diagnostics);
     hg_program_release(c->program);
+    hg_graph_release(c->graph);
     hg_translated_program_release(&c->circuit);
     hg_bytes_free(&c->source);
     hg_text_free(&c->outputs);

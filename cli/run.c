@@ -32,15 +32,15 @@ int command_run(int argc, char **argv) {
     cli c = {0};
     cli_launch o = {0};
     bool canonicalise = false, variants = false;
-    const char *expression = NULL, *type = NULL, *weights = NULL, *passes = NULL;
+    const char *expression = NULL, *type = NULL;
     const cli_option options[] = {
         CLI_LAUNCH_OPTIONS(o),
         CLI_STEP_OPTIONS(o),
         {"--backend", &o.backend, NULL},
         {"--device", &o.device, NULL},
         {"--profile", &o.profile, NULL},
-        {"--weights", &weights, NULL},
-        {"--passes", &passes, NULL},
+        {"--weights", &c.weights, NULL},
+        {"--passes", &c.passes, NULL},
         {"--check-races", NULL, &o.check_races},
         {"--canonicalise", NULL, &canonicalise},
         {"--variants", NULL, &variants},
@@ -55,12 +55,10 @@ int command_run(int argc, char **argv) {
         cli_usage(&c, "expects one PROGRAM or -e CIRCUIT, got %llu", (unsigned long long)c.arguments.count + (expression != NULL));
     else if (json_to_output(&c) || !cli_memory_begin(&c, o.max_memory))
         ;
-    else if (!expression && cli_file(&c) && cli_is_graph(cli_file(&c)))
-        cli_run_graph(&c, &o, cli_file(&c), weights, passes);
-    else if (weights || passes)
-        cli_usage(&c, "%s is for array graphs (.graph)", weights ? "--weights" : "--passes");
-    else if (!(expression ? cli_load_circuit(&c, expression) : cli_load(&c, cli_file(&c))) || !cli_verify(&c))
+    else if (!(expression ? cli_load_circuit(&c, expression) && cli_verify(&c) : cli_load_any(&c, cli_file(&c))))
         ;
+    else if (c.graph)
+        cli_run_graph(&c, &o);
     else if (c.circuit.program)
         cli_run_circuit(&c, &o);
     else if (canonicalise || variants || type)

@@ -193,6 +193,9 @@ void graph_size_call(const hg_graph *g, const graph_call *call, const uint64_t *
 /* All calls and shapes of the graph: what cannot be is this thread's error and names the call and shapes. */
 hg_status graph_check(const hg_graph *g, const uint64_t *extents) HG_NODISCARD;
 
+/* The rules that every pass keeps: values are made once and before they are read, calls name what is there. HG_ERROR_INTERNAL: a pass broke one. */
+hg_status graph_verify(const hg_graph *g) HG_NODISCARD;
+
 /* A program without code whose parameters are what the graph is given and gives: symbols, inputs, constants without elements, outputs (interface.c). The
  * caller releases it before the graph. */
 hg_status graph_interface(const hg_graph *g, hg_program **program) HG_NODISCARD;

@@ -30,18 +30,36 @@ static int pass_named(const char *name, size_t length) {
     return -1;
 }
 
-hg_status graph_passes_named(const char *names, graph_pass_set *set) {
-    *set = names ? 0 : (1u << GRAPH_PASS_COUNT) - 1;
+/* Memory is given to a graph that nothing changes any more. */
+static hg_status add_pass(graph_pass_order *order, int pass) {
+    int last = order->count ? order->passes[order->count - 1] : 0;
+    if (order->count == GRAPH_MOST_PASSES)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes of graphs", (int)GRAPH_MOST_PASSES);
+    if (last >= GRAPH_PASS_INPLACE && pass <= last)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the pass '%s' of graphs cannot come behind '%s'", PASSES[pass].name, PASSES[last].name);
+    order->passes[order->count++] = (uint8_t)pass;
+    return HG_OK;
+}
+
+hg_status graph_passes_named(const char *names, graph_pass_order *order) {
+    order->count = 0;
+    for (int i = 0; i < GRAPH_PASS_COUNT && !names; i++) order->passes[order->count++] = (uint8_t)i;
     if (!names || strcmp(names, "none") == 0) return HG_OK;
     while (*names) {
         size_t length = strcspn(names, ",");
         int pass = pass_named(names, length);
         if (pass < 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "there is no pass '%.*s' of graphs", (int)(length > 40 ? 40 : length), names);
-        *set |= 1u << pass;
+        HG_TRY(add_pass(order, pass));
         names += length + (names[length] == ',');
     }
     return HG_OK;
+}
+
+bool graph_passes_have(const graph_pass_order *order, graph_pass pass) {
+    for (uint32_t i = 0; i < order->count; i++)
+        if (order->passes[i] == pass) return true;
+    return false;
 }
 
 /* ---- the form that lowering takes ---- */
@@ -186,24 +204,39 @@ static hg_status add_copies(hg_graph *g, bool clear, hg_status (*change)(hg_grap
     return status;
 }
 
-hg_status graph_optimize(const hg_graph *g, graph_pass_set passes, hg_graph **done) {
+static hg_status looked_at(const hg_graph *g, const char *pass, const graph_watch *watch) {
+    if (watch && watch->after) watch->after(watch->user, pass, g);
+    return watch && watch->verify ? graph_verify(g) : HG_OK;
+}
+
+/* Maps are joined with the copies that outputs are. */
+static hg_status run_pass(hg_graph *g, graph_pass pass, const graph_watch *watch) {
+    if (pass == GRAPH_PASS_MAPS) HG_TRY(own_outputs(g));
+    HG_TRY(PASSES[pass].run(g));
+    return looked_at(g, PASSES[pass].name, watch);
+}
+
+/* What lowering takes: outputs are made by calls, programs' views are aligned, what a call changes lies in memory of its result. */
+static hg_status run_passes(hg_graph *g, const graph_pass_order *order, const graph_watch *watch) {
+    uint32_t i = 0;
+    for (; i < order->count && order->passes[i] < GRAPH_PASS_INPLACE; i++) HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
+    HG_TRY(own_outputs(g));
+    HG_TRY(add_copies(g, false, align_operand));
+    if (graph_passes_have(order, GRAPH_PASS_INPLACE)) HG_TRY(run_pass(g, GRAPH_PASS_INPLACE, watch));
+    return add_copies(g, true, separate_operand);
+}
+
+hg_status graph_optimize(const hg_graph *g, const graph_pass_order *order, const graph_watch *watch, hg_graph **done) {
     hg_graph *copy;
     HG_TRY(graph_copy(g, &copy));
-    hg_status status = HG_OK;
-    for (int i = 0; i < GRAPH_PASS_MAPS && status == HG_OK; i++)
-        if (passes >> i & 1) status = PASSES[i].run(copy);
-    if (status == HG_OK) status = own_outputs(copy);
-    for (int i = GRAPH_PASS_MAPS; i < GRAPH_PASS_COUNT && status == HG_OK; i++) {
-        if (i == GRAPH_PASS_INPLACE) status = add_copies(copy, false, align_operand);
-        if (status == HG_OK && (passes >> i & 1)) status = PASSES[i].run(copy);
-        if (i == GRAPH_PASS_INPLACE && status == HG_OK) status = add_copies(copy, true, separate_operand);
-    }
-    if (status != HG_OK) {
+    hg_status status = looked_at(copy, "none", watch);
+    if (status == HG_OK) status = run_passes(copy, order, watch);
+    if (status == HG_OK) status = looked_at(copy, "all", watch);
+    if (status == HG_OK)
+        *done = copy;
+    else
         hg_graph_release(copy);
-        return status;
-    }
-    *done = copy;
-    return HG_OK;
+    return status;
 }
 
 hg_status graph_pass_inplace(hg_graph *g) { return graph_take_memory(g); }

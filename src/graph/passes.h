@@ -12,12 +12,23 @@ typedef enum graph_pass {
     GRAPH_PASS_COUNT
 } graph_pass;
 
-/* A set of passes: bit i for pass i. */
-typedef uint32_t graph_pass_set;
-/* Of their names with commas between them; "none"; NULL: all. */
-hg_status graph_passes_named(const char *names, graph_pass_set *set) HG_NODISCARD;
-/* A copy of the graph that is ready to be lowered, with the passes done. */
-hg_status graph_optimize(const hg_graph *g, graph_pass_set passes, hg_graph **done) HG_NODISCARD;
+/* Passes in the order in which they are done. Those in front of GRAPH_PASS_INPLACE may come in any order and more than once. */
+enum { GRAPH_MOST_PASSES = 32 };
+typedef struct graph_pass_order {
+    uint8_t passes[GRAPH_MOST_PASSES]; /* graph_pass */
+    uint32_t count;
+} graph_pass_order;
+/* Of their names with commas between them; "none"; NULL: all in the order of the table. */
+hg_status graph_passes_named(const char *names, graph_pass_order *order) HG_NODISCARD;
+bool graph_passes_have(const graph_pass_order *order, graph_pass pass);
+/* Who looks at a graph between its passes; after may be NULL. */
+typedef struct graph_watch {
+    void (*after)(void *user, const char *pass, const hg_graph *g);
+    void *user;
+    bool verify; /* the rules of graphs after each pass */
+} graph_watch;
+/* A copy of the graph that is ready to be lowered, with the passes done. watch may be NULL. */
+hg_status graph_optimize(const hg_graph *g, const graph_pass_order *order, const graph_watch *watch, hg_graph **done) HG_NODISCARD;
 
 /* The passes that change the graph. */
 hg_status graph_pass_dead(hg_graph *g) HG_NODISCARD;

@@ -26,7 +26,7 @@ static hg_status learn(graph_request *r, const graph_value *v, const hg_param *p
     return HG_OK;
 }
 
-static graph_extent translate(hg_graph *g, graph_request *r, const hg_extent *e) {
+graph_extent graph_translate(hg_graph *g, graph_request *r, const hg_extent *e) {
     graph_extent of[HG_MAX_EXTENT_OPS];
     hg_extent_tree tree;
     if (e->kind == HG_EXTENT_NUMBER) return graph_number(g, e->value);
@@ -57,7 +57,7 @@ static bool infer_result(hg_graph *g, graph_request *r, uint32_t operand, graph_
     }
     if (p->rank == HG_NO_DIMS) return false;
     for (uint8_t d = 0; d < p->rank; d++) {
-        v->extents[d] = translate(g, r, &p->dims[d]);
+        v->extents[d] = graph_translate(g, r, &p->dims[d]);
         if (v->extents[d] == GRAPH_NOT_SET) return false;
     }
     return true;

@@ -46,5 +46,9 @@ hg_status graph_make_result(hg_graph *g, graph_request *r, uint32_t i, const gra
 /* Fills in the sizes that shapes tell, and makes the results (shapes.c; of a program programs.c). */
 hg_status graph_infer(hg_graph *g, graph_request *r) HG_NODISCARD;
 hg_status graph_infer_program(hg_graph *g, graph_request *r) HG_NODISCARD;
+/* An extent of the program that is called, with what the call gives; GRAPH_NOT_SET: it is not known. */
+graph_extent graph_translate(hg_graph *g, graph_request *r, const hg_extent *e);
+/* Whether a program writes every element of its results (fills.c). */
+bool graph_fills(hg_graph *g, graph_request *r);
 
 #endif

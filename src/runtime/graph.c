@@ -11,7 +11,7 @@
 struct hg_graph_executable {
     hg_backend *backend;
     hg_graph *graph; /* after the passes */
-    graph_pass_set passes;
+    graph_pass_order passes;
     hg_launch launch; /* of all its programs */
     graph_regions regions;
     hg_executable **executables; /* of each region */
@@ -100,8 +100,8 @@ hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_
     e->launch.timeout_ms = options.timeout_ms;
     e->launch.max_steps = options.max_steps;
     hg_status status = graph_passes_named(options.passes, &e->passes);
-    if (status == HG_OK) status = graph_optimize(graph, e->passes, &e->graph);
-    if (status == HG_OK) status = graph_lower(e->graph, e->passes >> GRAPH_PASS_JOIN & 1, &e->regions);
+    if (status == HG_OK) status = graph_optimize(graph, &e->passes, NULL, &e->graph);
+    if (status == HG_OK) status = graph_lower(e->graph, graph_passes_have(&e->passes, GRAPH_PASS_JOIN), &e->regions);
     if (status == HG_OK) status = compile_regions(e);
     if (status == HG_OK) status = place_constants(e);
     if (status == HG_OK)
@@ -311,7 +311,7 @@ static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     if (!b->extents || !b->values || !b->bindings) return hg_fail_memory();
     graph_extent_values(g, symbols, b->extents);
     HG_TRY(graph_check(g, b->extents));
-    HG_TRY(graph_plan_memory(g, b->extents, e->passes >> GRAPH_PASS_SHARE & 1, &b->memory));
+    HG_TRY(graph_plan_memory(g, b->extents, graph_passes_have(&e->passes, GRAPH_PASS_SHARE), &b->memory));
     HG_TRY(hg_backend_allocate_buffer(e->backend, b->memory.bytes, &b->workspace));
     HG_TRY(bind_values(b, params));
     for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));

@@ -1489,11 +1489,98 @@ def optimisation():
     expect(run("opt", write("open.atlas", ".atlas 1\n.program p\n    add.u32 r3, r1, r2\n")), 1, r"V01", what="opt of a program that does not verify")
 
 
+GRAPH = """.graph 1
+.name net
+.extent n
+.input x f32 [n, 6]
+.constant w f32 [6, 4]
+.constant g f32 [4] "g.npy"
+.program twice "twice.atlas"
+h = gemm a=x, b=w
+r = parallel_map relu, in=h
+t f32 [n, 4] = @twice n=n * 4, x=r
+y = layer_norm input=t, gamma=g, beta=g, eps=0.00001
+.output y
+"""
+TWICE = """.atlas 1
+.program twice
+.param x buffer f32 in [n]
+.param y buffer f32 out [n]
+.param n u64
+.lanes n
+.reg u f32
+    ldg u, [x[global]]
+    add u, u, u
+    stg [y[global]], u
+"""
+
+
+def graphs():
+    """Array graphs: run against NumPy, bench, diff, explain, emit."""
+    net = write("net.graph", GRAPH)
+    write("twice.atlas", TWICE)
+    random = numpy.random.default_rng(1)
+    x, w, g = (random.standard_normal(shape).astype(numpy.float32) for shape in ((5, 6), (6, 4), (4,)))
+    numpy.save("x.npy", x)
+    numpy.save("g.npy", g)
+    numpy.savez("w.npz", w=w, more=x)
+    numpy.savez_compressed("packed.npz", w=w)
+    t = 2 * numpy.maximum(x.astype(float) @ w, 0)
+    y = (t - t.mean(1, keepdims=True)) / numpy.sqrt(t.var(1, keepdims=True) + 1e-5) * g + g
+    for weights in ("w.npz", "packed.npz"):
+        expect(run("run", net, "--in", "x=x.npy", "--weights", weights, "--out", "y=y.npy"), 0, what=f"run net.graph with {weights}")
+        check(numpy.abs(numpy.load("y.npy") - y).max() < 1e-5, f"run net.graph with {weights}: {numpy.load('y.npy')}, expected {y}")
+    expect(run("verify", net), 0, out="net.graph: ok, 4 calls, 7 values\n", what="verify net.graph")
+    document = json.loads(run("bench", net, "--set", "n=8", "--repeat", "3", "--json").out)["outputs"][0]
+    check(document["launches"] == 3 and document["bytes"] == 4 * (8 * 6 + 6 * 4 + 4 + 8 * 4) and document["median_ms"] > 0, f"bench net.graph: {document}")
+    expect(run("bench", net, "--set", "n=8", "--repeat", "3", "--passes", "none", "--weights", "w.npz"), 0, what="bench net.graph without passes")
+    expect(run("diff", net, "--set", "n=8", "--passes"), 0, out="with all passes and with none: 1 outputs are equal bit for bit\n", what="diff net.graph --passes")
+    expect(run("diff", net, "--set", "n=8", "--against", "cpu,expand"), 0, out="cpu 0 and cpu 0,expand: 1 outputs are equal bit for bit\n", what="diff net.graph")
+    write("other.graph", GRAPH.replace("relu", "abs"))
+    found = json.loads(run("diff", net, "--set", "n=8", "--against-program", "other.graph", "--json").out)
+    check(found["exit"] == 1 and found["outputs"][0]["call"] == "parallel_map that makes r, line 9" and found["outputs"][0]["place"].startswith("r[")
+          and found["outputs"][0]["elements"] == 32 and 0 < found["outputs"][0]["differing"] < 32, f"diff with another graph: {found}")
+    expect(run("diff", net, "--set", "n=8", "--against-program", "other.graph"), 1, what="diff with another graph as text")
+    told = run("explain", net, "--set", "n=8", "--print-after", "maps")
+    expect(told, 0, r"^; net, after pass maps\n", what="explain net.graph")
+    check("memory: 512 bytes between calls (" in told.out and "calls: 4, 4 after the passes" in told.out, f"explain net.graph: {told}")
+    told = json.loads(run("explain", net, "--set", "n=8", "--passes", "none", "--json").out)["outputs"][0]
+    check(told["workspace_bytes"] == told["unshared_bytes"] >= told["least_bytes"] > 0 and told["launches"] >= 4, f"explain net.graph --json: {told}")
+    expect(run("explain", net, "--svg", "net.svg"), 0, what="explain --svg")
+    drawing = xml.etree.ElementTree.parse("net.svg").getroot()
+    texts = [e.text for e in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    check(any(t.startswith("h f32 [n, 4] = gemm") for t in texts) and "launch 1" in texts, f"explain --svg: {texts}")
+    for target in ("c", "kir", "opencl"):
+        text = run("emit", net, "--target", target)
+        expect(text, 0, what=f"emit net.graph --target {target}")
+        check(text.out.count("net, launch ") == 3 and "twice that makes t" in text.out, f"emit net.graph --target {target}: {text.out[:400]}")
+    check(run("emit", net, "--target", "kir", "--launch", "2").out.count("net, launch ") == 1, "emit of one launch")
+    expect(run("emit", net, "--target", "spirv", "--launch", "2", "-o", "net.spv"), 0, out="", what="emit of one launch to a binary")
+    for status, pattern, *arguments in (
+            (2, r"--target spirv: the graph is \d launches: give --launch N", "emit", net, "--target", "spirv", "-o", "a.spv"),
+            (2, r"--launch: the graph has \d, got 9", "emit", net, "--target", "kir", "--launch", "9"),
+            (2, r"--launch is for array graphs", "emit", program("axpy"), "--target", "kir", "--launch", "1"),
+            (2, r"--print-after expects one of none, copies, .*all for a graph, got 'x'", "explain", net, "--print-after", "x"),
+            (2, r"--set m: the graph has no such extent", "explain", net, "--set", "m=3"),
+            (2, r"--svg is for array graphs", "explain", "V09", "--svg", "x.svg"),
+            (2, r"the pass 'maps' of graphs cannot come behind 'join'", "explain", net, "--passes", "join,maps"),
+            (2, r"there is no pass 'map' of graphs", "emit", net, "--target", "kir", "--passes", "map"),
+            (2, r"--lanes is for programs, 'net.graph' is an array graph", "bench", net, "--lanes", "3"),
+            (2, r"--weights is for array graphs", "bench", program("axpy"), "--weights", "w.npz"),
+            (2, r"--passes is for array graphs", "diff", program("axpy"), "--passes"),
+            (2, r"--to is for programs, 'net.graph' is an array graph", "diff", net, "--to", "x"),
+            (2, r"--passes compares runs of one graph on one device: it goes without --against", "diff", net, "--passes", "--against", "cpu"),
+            (2, r"'.*axpy.atlas' is no array graph", "diff", net, "--against-program", program("axpy")),
+            (2, r"array 'x': its second extent is 4, expected 6", "diff", net, "--shape", "x=f32[3,4]"),
+            (2, r"'net.graph' is an array graph: run, verify, explain, emit, bench and diff take one", "asm", net)):
+        expect(run(*arguments), status, pattern, out="", what=f"{arguments}")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs, graphs)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:

@@ -76,14 +76,16 @@ static const pass_case CASES[] = {
         "count=4\n.output y\n"},
 };
 
+static const graph_watch CHECKED = {.verify = true};
+
 static void check_case(const pass_case *c) {
     hg_graph *g = NULL, *done = NULL;
     hg_text text = {0}, expected = {0};
-    graph_pass_set passes;
+    graph_pass_order passes;
     hg_text_addf(&text, ".graph 1\n%s", c->text);
     hg_text_addf(&expected, ".graph 1\n.name graph\n%s", c->expected);
     bool good = hg_graph_read_text(text.data, text.length, NULL, NULL, &g) == HG_OK && graph_passes_named(c->passes, &passes) == HG_OK &&
-                graph_optimize(g, passes, &done) == HG_OK;
+                graph_optimize(g, &passes, &CHECKED, &done) == HG_OK;
     CHECK_MESSAGE(good, "%s\n%s", hg_last_error_text(), c->text);
     text.length = 0;
     if (good) {
@@ -101,14 +103,14 @@ static void check_case(const pass_case *c) {
 static void check_long(void) {
     hg_graph *g = NULL, *done = NULL;
     hg_text text = {0};
-    graph_pass_set passes;
+    graph_pass_order passes;
     hg_text_addf(&text, ".graph 1\n.input a0 f32 [9]\n.input b0 f32 [8]\n");
     for (int i = 1; i < 2000; i++)
         hg_text_addf(&text, "a%d = parallel_map sin, in=a%d\nb%d = parallel_map cos, in=b%d\n", i, i - 1, i, i - 1);
     hg_text_addf(&text, ".output a1999\n.output b1999\n");
     CHECK(hg_graph_read_text(text.data, text.length, NULL, NULL, &g) == HG_OK);
     CHECK(graph_passes_named("maps", &passes) == HG_OK);
-    CHECK(graph_optimize(g, passes, &done) == HG_OK);
+    CHECK(graph_optimize(g, &passes, &CHECKED, &done) == HG_OK);
     CHECK_MESSAGE(done->calls.count < 100, "%d calls", (int)done->calls.count);
     hg_graph_release(done);
     hg_graph_release(g);
