@@ -39,9 +39,24 @@ HG_API hg_status hg_graph_input(hg_graph *graph, const char *name, hg_type type,
  */
 HG_API hg_status hg_graph_constant(hg_graph *graph, const char *name, hg_type type, const hg_dim *dims, uint32_t rank, const void *elements,
                                    hg_value *value) HG_NODISCARD;
-/** Elements of another value from the `offset`-th on, which lie one after another, in another shape. Nothing is copied. name may be NULL. */
+/** Elements of another value from the `offset`-th on, which lie one after another, in another shape. Nothing is copied. name may be NULL.
+ * HG_ERROR_INVALID_ARGUMENT: a wrong shape, or `of` is a view whose elements do not lie one after another. */
 HG_API hg_status hg_graph_view(hg_graph *graph, const char *name, hg_value of, hg_dim offset, const hg_dim *dims, uint32_t rank,
                                hg_value *view) HG_NODISCARD;
+
+/**
+ * The same with strides: element (i, j, …) is the one i * strides[0] + j * strides[1] + … behind the `offset`-th. Strides, and the offset where `of` has
+ * strides itself, count elements in memory. Nothing is copied: maps read it as it is, a product that reads a matrix the other way round takes it as its
+ * flag; for other calls it is copied on the way.
+ */
+HG_API hg_status hg_graph_strided_view(hg_graph *graph, const char *name, hg_value of, hg_dim offset, const hg_dim *dims,
+                                       const hg_dim *strides, uint32_t rank, hg_value *view) HG_NODISCARD;
+/** A view with the axes of `of` in another order: axis d of it is axis order[d] of `of`. count: the rank of `of`. */
+HG_API hg_status hg_graph_permuted(hg_graph *graph, const char *name, hg_value of, const uint32_t *order, uint32_t count,
+                                   hg_value *view) HG_NODISCARD;
+/** A view of the shape dims in which extents of 1, and axes that `of` does not have in front, are repeated. */
+HG_API hg_status hg_graph_broadcast(hg_graph *graph, const char *name, hg_value of, const hg_dim *dims, uint32_t rank,
+                                    hg_value *view) HG_NODISCARD;
 
 typedef enum hg_graph_arg_kind {
     HG_GRAPH_ARRAY,  /**< value */

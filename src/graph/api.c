@@ -1,6 +1,7 @@
 /* The public functions that build graphs. Must not know: devices. */
 #include "base/sized.h"
 #include "graph/request.h"
+#include "graph/strides.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -52,14 +53,61 @@ hg_status hg_graph_constant(hg_graph *g, const char *name, hg_type type, const h
     return graph_add_value(g, &v, name, strlen(name), &value->number);
 }
 
-hg_status hg_graph_view(hg_graph *g, const char *name, hg_value of, hg_dim offset, const hg_dim *dims, uint32_t rank, hg_value *view) {
-    HG_ENTRY;
+/* A view of a value, without its shape. */
+static hg_status begin_view(hg_graph *g, hg_value of, const hg_value *view, graph_value *v) {
     if (!g || !view) return hg_null_argument(g ? "view" : "graph");
     HG_TRY(check_value(g, of));
-    graph_value v = {.source = GRAPH_VIEW, .of = of.number};
-    HG_TRY(shape_of(g, (hg_type)g->values.data[of.number].type, dims, rank, &v));
+    *v = (graph_value){.source = GRAPH_VIEW, .of = of.number, .type = g->values.data[of.number].type, .offset = graph_number(g, 0)};
+    return v->offset == GRAPH_NOT_SET ? hg_error_record()->status : HG_OK;
+}
+
+static hg_status end_view(hg_graph *g, const graph_value *v, const char *name, hg_value *view) {
+    return graph_add_value(g, v, name, name ? strlen(name) : 0, &view->number);
+}
+
+hg_status hg_graph_view(hg_graph *g, const char *name, hg_value of, hg_dim offset, const hg_dim *dims, uint32_t rank, hg_value *view) {
+    HG_ENTRY;
+    graph_value v;
+    HG_TRY(begin_view(g, of, view, &v));
+    HG_TRY(shape_of(g, (hg_type)v.type, dims, rank, &v));
     HG_TRY(extent_of(g, &offset, &v.offset));
-    return graph_add_value(g, &v, name, name ? strlen(name) : 0, &view->number);
+    HG_TRY(graph_check_view(g, v.of));
+    return end_view(g, &v, name, view);
+}
+
+hg_status hg_graph_strided_view(hg_graph *g, const char *name, hg_value of, hg_dim offset, const hg_dim *dims, const hg_dim *strides,
+                                uint32_t rank, hg_value *view) {
+    HG_ENTRY;
+    graph_value v;
+    HG_TRY(begin_view(g, of, view, &v));
+    HG_TRY(shape_of(g, (hg_type)v.type, dims, rank, &v));
+    HG_TRY(extent_of(g, &offset, &v.offset));
+    if (rank && !strides) return hg_null_argument("strides");
+    for (uint32_t d = 0; d < rank; d++) HG_TRY(extent_of(g, &strides[d], &v.strides[d]));
+    HG_TRY(graph_set_strides(g, &v));
+    return end_view(g, &v, name, view);
+}
+
+hg_status hg_graph_permuted(hg_graph *g, const char *name, hg_value of, const uint32_t *order, uint32_t count, hg_value *view) {
+    HG_ENTRY;
+    graph_value v;
+    graph_extent axes[PLAN_MAX_RANK];
+    HG_TRY(begin_view(g, of, view, &v));
+    if (count && !order) return hg_null_argument("order");
+    if (count > PLAN_MAX_RANK) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%u axes, at most %d are allowed", (unsigned)count, PLAN_MAX_RANK);
+    for (uint32_t d = 0; d < count; d++)
+        if ((axes[d] = graph_number(g, order[d])) == GRAPH_NOT_SET) return hg_error_record()->status;
+    HG_TRY(graph_permute(g, of.number, axes, count, &v));
+    return end_view(g, &v, name, view);
+}
+
+hg_status hg_graph_broadcast(hg_graph *g, const char *name, hg_value of, const hg_dim *dims, uint32_t rank, hg_value *view) {
+    HG_ENTRY;
+    graph_value v;
+    HG_TRY(begin_view(g, of, view, &v));
+    HG_TRY(shape_of(g, (hg_type)v.type, dims, rank, &v));
+    HG_TRY(graph_broadcast(g, of.number, &v));
+    return end_view(g, &v, name, view);
 }
 
 /* ---- calls ---- */

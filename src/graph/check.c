@@ -112,6 +112,17 @@ static void print_numbers(hg_text *out, const graph_value *v, const uint64_t *ex
     hg_text_addf(out, "]");
 }
 
+/* Elements of memory from its first to its last, both counted; UINT64_MAX: more than there are. */
+static uint64_t span(const graph_value *v, const uint64_t *extents) {
+    uint64_t last = 0;
+    if (!v->strided || extents[v->elements] == 0) return extents[v->elements];
+    for (uint8_t d = 0; d < v->rank; d++) {
+        uint64_t far;
+        if (!hg_mul_u64(extents[v->extents[d]] - 1, extents[v->strides[d]], &far) || !hg_add_u64(last, far, &last)) return UINT64_MAX;
+    }
+    return last == UINT64_MAX ? last : last + 1;
+}
+
 static hg_status check_value(const hg_graph *g, uint32_t number, const uint64_t *extents) {
     const graph_value *v = &g->values.data[number];
     const char *name = v->name ? v->name : "a value";
@@ -123,8 +134,9 @@ static hg_status check_value(const hg_graph *g, uint32_t number, const uint64_t 
                        (unsigned long long)extents[v->elements], hg_type_name((hg_type)v->type));
     if (v->source != GRAPH_VIEW) return HG_OK;
     HG_TRY(check_extent(g, v->offset, extents, name));
+    for (uint8_t d = 0; d < v->rank && v->strided; d++) HG_TRY(check_extent(g, v->strides[d], extents, name));
     const graph_value *of = &g->values.data[v->of];
-    if (hg_add_u64(extents[v->offset], extents[v->elements], &end) && end <= extents[of->elements]) return HG_OK;
+    if (hg_add_u64(extents[v->offset], span(v, extents), &end) && end <= span(of, extents)) return HG_OK;
     hg_text shape = {0}, whole = {0};
     print_numbers(&shape, v, extents);
     print_numbers(&whole, of, extents);

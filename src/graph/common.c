@@ -44,6 +44,10 @@ static bool same_shape(const graph_value *a, const graph_value *b) {
     return a->type == b->type && a->rank == b->rank && memcmp(a->extents, b->extents, a->rank * sizeof *a->extents) == 0;
 }
 
+static bool same_strides(const graph_value *a, const graph_value *b) {
+    return a->strided == b->strided && (!a->strided || memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0);
+}
+
 static bool same_call(const hg_graph *g, const graph_call *a, const graph_call *b) {
     if (a->op != b->op || a->type != b->type || a->program != b->program) return false;
     if (a->operand_count != b->operand_count || a->result_count != b->result_count) return false;
@@ -78,10 +82,10 @@ static void rename_view(hg_graph *g, uint32_t value, uint32_t *map, uint32_t *sl
     graph_value *v = &g->values.data[value];
     v->of = map[v->of];
     uint64_t h = mix(mix(v->of, v->offset), v->rank);
-    for (uint8_t d = 0; d < v->rank; d++) h = mix(h, v->extents[d]);
+    for (uint8_t d = 0; d < v->rank; d++) h = mix(mix(h, v->extents[d]), v->strided ? v->strides[d] : 0);
     for (h &= size - 1; slots[h]; h = (h + 1) & (size - 1)) {
         const graph_value *other = &g->values.data[slots[h] - 1];
-        if (other->of != v->of || other->offset != v->offset || !same_shape(other, v)) continue;
+        if (other->of != v->of || other->offset != v->offset || !same_shape(other, v) || !same_strides(other, v)) continue;
         map[value] = slots[h] - 1;
         return;
     }

@@ -13,14 +13,22 @@ static bool is_copy(const hg_graph *g, const graph_call *c) {
     return true;
 }
 
+/* A view counts elements in memory, where those of a view with strides lie otherwise than those of its copy. */
+static bool can_go(const hg_graph *g, const graph_call *c, const uint8_t *viewed) {
+    return is_copy(g, c) && !(g->values.data[graph_operand_of(g, c, 1)->number].strided && viewed[g->results.data[c->first_result].value]);
+}
+
 hg_status graph_pass_copies(hg_graph *g) {
     uint32_t *map = hg_alloc((size_t)(g->values.count + 1) * sizeof *map);
-    uint8_t *gone = hg_calloc((size_t)g->calls.count + 1, 1);
+    uint8_t *gone = hg_calloc((size_t)(g->calls.count + g->values.count) + 1, 1), *viewed = gone ? gone + g->calls.count : NULL;
     hg_status status = map && gone ? HG_OK : hg_fail_memory();
-    for (uint64_t i = 0; i < g->values.count && status == HG_OK; i++) map[i] = (uint32_t)i;
+    for (uint64_t i = 0; i < g->values.count && status == HG_OK; i++) {
+        map[i] = (uint32_t)i;
+        if (g->values.data[i].source == GRAPH_VIEW) viewed[g->values.data[i].of] = 1;
+    }
     for (uint64_t i = 0; i < g->calls.count && status == HG_OK; i++) {
         const graph_call *c = &g->calls.data[i];
-        gone[i] = is_copy(g, c);
+        gone[i] = can_go(g, c, viewed);
         if (gone[i]) map[g->results.data[c->first_result].value] = map[graph_operand_of(g, c, 1)->number];
     }
     if (status == HG_OK) {

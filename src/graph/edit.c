@@ -1,5 +1,6 @@
 /* What passes do to a graph. Must not know: which pass. */
 #include "graph/passes.h"
+#include <string.h>
 
 void graph_rename(hg_graph *g, const uint32_t *map) {
     for (uint64_t i = 0; i < g->operands.count; i++)
@@ -24,4 +25,20 @@ void graph_number_results(hg_graph *g) {
     for (uint32_t i = 0; i < g->calls.count; i++)
         for (uint32_t k = 0; k < g->calls.data[i].result_count; k++)
             g->values.data[g->results.data[g->calls.data[i].first_result + k].value].call = i;
+}
+
+hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t *copy) {
+    const graph_value from = g->values.data[value];
+    hg_opname name;
+    if (!hg_opname_from_text("identity", 8, &name)) return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
+    graph_value v = {.source = GRAPH_RESULT, .type = from.type, .rank = from.rank};
+    memcpy(v.extents, from.extents, sizeof v.extents);
+    HG_TRY(graph_add_value(g, &v, NULL, 0, copy));
+    /* out, in, op, count */
+    const graph_operand operands[] = {{.operand = 1, .kind = GRAPH_ARRAY, .number = value},
+                                      {.operand = 2, .kind = GRAPH_NAME, .number = (uint32_t)name},
+                                      {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
+    graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type};
+    HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
+    return graph_append(g, &call);
 }

@@ -28,7 +28,7 @@ typedef enum graph_source {
     GRAPH_INPUT,
     GRAPH_CONSTANT,
     GRAPH_RESULT, /* a call makes it */
-    GRAPH_VIEW    /* elements of another value, without a gap between them */
+    GRAPH_VIEW    /* elements of another value */
 } graph_source;
 
 typedef struct graph_value {
@@ -37,14 +37,16 @@ typedef struct graph_value {
     uint8_t type;     /* hg_type */
     uint8_t rank;
     graph_extent extents[PLAN_MAX_RANK];
-    graph_extent elements; /* their product */
-    uint32_t call;         /* RESULT: that makes it; GRAPH_NOT_SET: it is gone */
-    uint32_t of;           /* VIEW: of that value, */
-    graph_extent offset;   /* from that element on */
-    uint32_t takes;        /* RESULT: a value whose memory it takes over, which nothing reads any more (memory.c); GRAPH_NOT_SET: none */
-    const char *file;      /* CONSTANT of a text: where its elements are; NULL: whoever runs the graph gives them by name */
-    const void *bytes;     /* CONSTANT: its elements, NULL: not known yet. Borrowed */
-    uint32_t line;         /* of the text, from 1; 0: of none */
+    graph_extent elements;               /* their product */
+    uint32_t call;                       /* RESULT: that makes it; GRAPH_NOT_SET: it is gone */
+    uint32_t of;                         /* VIEW: of that value, */
+    graph_extent offset;                 /* from that element on, counted in memory where that value is a view too */
+    bool strided;                        /* VIEW, of none that is it too: its elements do not lie one after another, */
+    graph_extent strides[PLAN_MAX_RANK]; /* but so many elements apart along each axis */
+    uint32_t takes;    /* RESULT: a value whose memory it takes over, which nothing reads any more (memory.c); GRAPH_NOT_SET: none */
+    const char *file;  /* CONSTANT of a text: where its elements are; NULL: whoever runs the graph gives them by name */
+    const void *bytes; /* CONSTANT: its elements, NULL: not known yet. Borrowed */
+    uint32_t line;     /* of the text, from 1; 0: of none */
 } graph_value;
 
 typedef enum graph_operand_kind {

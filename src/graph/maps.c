@@ -6,12 +6,13 @@
  *
  * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
 #include "graph/passes.h"
+#include "graph/strides.h"
 #include "plan/steps/chain.h"
 #include <hologram/builder.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_MAPS = 48, MOST_GROUPS = 8, MOST_ARRAYS = PLAN_CHAIN_ARRAYS, MOST_INPUTS = 2 };
+enum { MOST_MAPS = 48, MOST_GROUPS = 8, MOST_ARRAYS = PLAN_CHAIN_ARRAYS, MOST_INPUTS = 2, MOST_STRIDED = 2 };
 
 typedef struct group {
     uint32_t calls[MOST_MAPS];
@@ -57,7 +58,7 @@ typedef struct writer {
     uint32_t values[MOST_MAPS * MOST_INPUTS + MOST_MAPS]; /* in register VALUES + i */
     uint32_t count;
 } writer;
-enum { LANE = 0, LENGTH = 1, ZERO = 2, ARRAYS = 4, VALUES = 20 };
+enum { LANE = 0, LENGTH = 1, ZERO = 2, ARRAYS = 4, INDEX = 12, VALUES = 20, NUMBERS = 200 };
 
 static uint8_t register_of(const writer *w, uint32_t value) {
     uint32_t i = 0;
@@ -65,8 +66,8 @@ static uint8_t register_of(const writer *w, uint32_t value) {
     return (uint8_t)(VALUES + i);
 }
 
-static hg_arg element(uint8_t array, hg_type type) {
-    return hg_addr_scale(hg_addr_buffer(array, LANE), (uint16_t)hg_type_size_bytes(type));
+static hg_arg element(uint8_t array, uint8_t index, hg_type type) {
+    return hg_addr_scale(hg_addr_buffer(array, index), (uint16_t)hg_type_size_bytes(type));
 }
 
 static void write_map(writer *w, const graph_call *c) {
@@ -87,31 +88,72 @@ static void write_map(writer *w, const graph_call *c) {
     hg_builder_add(w->b, hg_op_get(op)->opcode, type, HG_TYPE_COUNT, args, inputs_of(c) + 1);
 }
 
-/* Inputs x0 …, outputs y0 …, of n elements each. */
-static hg_status write_program(const hg_graph *g, const group *of, const uint32_t *outputs, uint32_t output_count, hg_program **program) {
-    writer w = {g, hg_builder_create("maps"), {0}, 0};
+/* How the group's inputs that are views with strides are read; the others are read where the lane's number says. */
+typedef struct strided_inputs {
+    graph_axes axes[MOST_STRIDED];
+    uint32_t inputs[MOST_STRIDED]; /* their numbers among the group's */
+    uint32_t count;
+    graph_stride_params params;
+} strided_inputs;
+
+static hg_status find_strided(hg_graph *g, const group *of, strided_inputs *s) {
+    s->count = 0;
+    s->params.count = 0;
+    s->params.first = NUMBERS;
+    for (uint32_t i = 0; i < of->input_count; i++) {
+        if (!g->values.data[of->inputs[i]].strided) continue;
+        HG_TRY(graph_axes_of(g, of->inputs[i], &s->axes[s->count]));
+        if (!graph_add_stride_params(g, &s->axes[s->count], &s->params))
+            return hg_fail(HG_ERROR_INTERNAL, "too many strides of a group of maps");
+        s->inputs[s->count++] = i;
+    }
+    return HG_OK;
+}
+
+static const graph_axes *axes_of_input(const strided_inputs *s, uint32_t input) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->inputs[i] == input) return &s->axes[i];
+    return NULL;
+}
+
+static void declare(writer *w, const group *of, const strided_inputs *s, const uint32_t *outputs, uint32_t output_count) {
     char name[16];
     hg_dim n = hg_dim_param("n");
-    if (!w.b) return hg_fail_memory();
-    hg_builder_param_scalar(w.b, LENGTH, "n", HG_TYPE_U64);
+    hg_builder_param_scalar(w->b, LENGTH, "n", HG_TYPE_U64);
     for (uint32_t i = 0; i < of->input_count + output_count; i++) {
-        bool output = i >= of->input_count;
+        bool output = i >= of->input_count, strided = !output && axes_of_input(s, i);
         uint32_t value = output ? outputs[i - of->input_count] : of->inputs[i];
         snprintf(name, sizeof name, "%c%u", output ? 'y' : 'x', (unsigned)(output ? i - of->input_count : i));
-        hg_builder_param_buffer(w.b, (uint8_t)(ARRAYS + i), name, (hg_type)g->values.data[value].type, output ? HG_PARAM_OUT : HG_PARAM_IN,
-                                &n, 1);
+        hg_builder_param_buffer(w->b, (uint8_t)(ARRAYS + i), name, (hg_type)w->g->values.data[value].type,
+                                output ? HG_PARAM_OUT : HG_PARAM_IN, strided ? NULL : &n, strided ? HG_NO_DIMS : 1);
     }
-    hg_builder_lanes(w.b, &n, 1);
+    for (uint32_t i = 0; i < s->params.count; i++) {
+        snprintf(name, sizeof name, "s%u", (unsigned)i);
+        hg_builder_param_scalar(w->b, (uint8_t)(NUMBERS + i), name, HG_TYPE_U64);
+    }
+    hg_builder_lanes(w->b, &n, 1);
+}
+
+static void write_load(writer *w, const group *of, const strided_inputs *s, uint32_t input) {
+    hg_type type = (hg_type)w->g->values.data[of->inputs[input]].type;
+    const graph_axes *axes = axes_of_input(s, input);
+    if (axes) graph_write_index(w->b, w->g, axes, &s->params, LANE, INDEX);
+    hg_build_ldg(w->b, type, (uint8_t)(VALUES + input), element((uint8_t)(ARRAYS + input), axes ? INDEX : LANE, type));
+    w->values[w->count++] = of->inputs[input];
+}
+
+/* Inputs x0 …, outputs y0 …, of n elements each, but for views with strides; numbers s0 …. */
+static hg_status write_program(const hg_graph *g, const group *of, const strided_inputs *s, const uint32_t *outputs, uint32_t output_count,
+                               hg_program **program) {
+    writer w = {g, hg_builder_create("maps"), {0}, 0};
+    if (!w.b) return hg_fail_memory();
+    declare(&w, of, s, outputs, output_count);
     hg_build_rdid(w.b, LANE, "global_lane_id");
-    for (uint32_t i = 0; i < of->input_count; i++) {
-        hg_type type = (hg_type)g->values.data[of->inputs[i]].type;
-        hg_build_ldg(w.b, type, (uint8_t)(VALUES + i), element((uint8_t)(ARRAYS + i), type));
-        w.values[w.count++] = of->inputs[i];
-    }
+    for (uint32_t i = 0; i < of->input_count; i++) write_load(&w, of, s, i);
     for (uint32_t i = 0; i < of->count; i++) write_map(&w, &g->calls.data[of->calls[i]]);
     for (uint32_t i = 0; i < output_count; i++) {
         hg_type type = (hg_type)g->values.data[outputs[i]].type;
-        hg_build_stg(w.b, type, element((uint8_t)(ARRAYS + of->input_count + i), type), register_of(&w, outputs[i]));
+        hg_build_stg(w.b, type, element((uint8_t)(ARRAYS + of->input_count + i), LANE, type), register_of(&w, outputs[i]));
     }
     hg_status status = hg_builder_build(w.b, NULL, program);
     hg_builder_destroy(w.b);
@@ -139,23 +181,35 @@ static bool is_seen(const fusion *f, const group *of, uint32_t value) {
 static hg_status make_call(fusion *f, group *of, const uint32_t *outputs, uint32_t count) {
     hg_graph *g = f->g;
     hg_program *program = NULL;
+    strided_inputs s;
     char name[32];
-    HG_TRY(write_program(g, of, outputs, count, &program));
+    HG_TRY(find_strided(g, of, &s));
+    HG_TRY(write_program(g, of, &s, outputs, count, &program));
     snprintf(name, sizeof name, "maps%u", (unsigned)g->programs.count);
     graph_call call = {
         .op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .line = g->calls.data[of->calls[of->count - 1]].line};
     HG_TRY(graph_add_program(g, program, name, strlen(name), NULL));
-    graph_operand operands[1 + MOST_ARRAYS] = {
-        {.operand = 0, .kind = GRAPH_COUNT, .number = of->elements}}; /* by parameters: n, x0 …, y0 … */
+    graph_operand operands[1 + MOST_ARRAYS + GRAPH_MOST_STRIDE_PARAMS] = {
+        {.operand = 0, .kind = GRAPH_COUNT, .number = of->elements}}; /* by parameters: n, x0 …, y0 …, s0 … */
     graph_result results[MOST_ARRAYS];
     for (uint32_t i = 0; i < of->input_count; i++)
         operands[1 + i] = (graph_operand){.operand = (uint8_t)(1 + i), .kind = GRAPH_ARRAY, .number = of->inputs[i]};
+    for (uint32_t i = 0; i < s.count; i++) operands[1 + s.inputs[i]].number = s.axes[i].base;
+    for (uint32_t i = 0; i < s.params.count; i++)
+        operands[1 + of->input_count + i] = (graph_operand){
+            .operand = (uint8_t)(1 + of->input_count + count + i), .kind = GRAPH_COUNT, .number = s.params.extents[i]};
     for (uint32_t i = 0; i < count; i++) results[i] = (graph_result){(uint8_t)(1 + of->input_count + i), outputs[i]};
-    HG_TRY(graph_add_parts(g, &call, operands, 1 + of->input_count, results, count));
+    HG_TRY(graph_add_parts(g, &call, operands, 1 + of->input_count + s.params.count, results, count));
     return push_call(f, &call) ? HG_OK : hg_fail_memory();
 }
 
-/* The group becomes a call here. One map stays what it is. */
+static uint32_t strided_in(const hg_graph *g, const group *of) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < of->input_count; i++) count += g->values.data[of->inputs[i]].strided;
+    return count;
+}
+
+/* The group becomes a call here. One map of arrays stays what it is. */
 static hg_status close_group(fusion *f, uint32_t number) {
     group *of = &f->groups[number];
     uint32_t outputs[MOST_MAPS], count = 0;
@@ -165,7 +219,7 @@ static hg_status close_group(fusion *f, uint32_t number) {
         f->group_of[value] = 0;
         if (is_seen(f, of, value)) outputs[count++] = value;
     }
-    if (of->count == 1 || of->input_count + count > MOST_ARRAYS) {
+    if ((of->count == 1 && !strided_in(f->g, of)) || of->input_count + count > MOST_ARRAYS) {
         for (uint32_t i = 0; i < of->count && status == HG_OK; i++)
             if (!push_call(f, &f->g->calls.data[of->calls[i]])) status = hg_fail_memory();
     } else if (count) {
@@ -211,10 +265,21 @@ static void add_to_group(fusion *f, uint32_t number, uint32_t call) {
     f->group_of[result_of(f->g, c)] = number + 1;
 }
 
+/* With those that the call adds. */
+static uint32_t strided_with(const hg_graph *g, const group *of, const graph_call *c) {
+    uint32_t count = strided_in(g, of);
+    for (uint32_t k = 1; k <= inputs_of(c); k++) {
+        uint32_t value = graph_operand_of(g, c, k)->number;
+        count += g->values.data[value].strided && !has_input(of, value);
+    }
+    return count;
+}
+
 /* b's maps behind a's; false: that is too many. */
 static bool unite(fusion *f, uint32_t a, uint32_t b) {
     group *to = &f->groups[a], *from = &f->groups[b];
     if (to->count + from->count >= MOST_MAPS || to->input_count + from->input_count > MOST_ARRAYS) return false;
+    if (strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED) return false;
     for (uint32_t i = 0; i < from->count; i++) {
         to->calls[to->count++] = from->calls[i];
         f->group_of[result_of(f->g, &f->g->calls.data[from->calls[i]])] = a + 1;
@@ -260,6 +325,11 @@ static hg_status close_viewed(fusion *f, const graph_call *c) {
     return HG_OK;
 }
 
+static bool is_full(const fusion *f, const group *of, const graph_call *c) {
+    return of->count == MOST_MAPS || of->input_count + MOST_INPUTS > MOST_ARRAYS - 1 || arrays_of(f, of) >= MOST_ARRAYS ||
+           strided_with(f->g, of, c) > MOST_STRIDED;
+}
+
 static hg_status take_map(fusion *f, uint32_t call) {
     const graph_call *c = &f->g->calls.data[call];
     HG_TRY(close_viewed(f, c));
@@ -271,8 +341,7 @@ static hg_status take_map(fusion *f, uint32_t call) {
         if (other && other - 1 != number && f->groups[other - 1].elements == elements) (void)unite(f, number, other - 1);
     }
     HG_TRY(close_read(f, c, number));
-    if (number < MOST_GROUPS && (f->groups[number].count == MOST_MAPS || f->groups[number].input_count + MOST_INPUTS > MOST_ARRAYS - 1 ||
-                                 arrays_of(f, &f->groups[number]) >= MOST_ARRAYS)) {
+    if (number < MOST_GROUPS && is_full(f, &f->groups[number], c)) {
         status = close_group(f, number);
         number = MOST_GROUPS;
     }
@@ -297,6 +366,20 @@ static void count_reads(fusion *f) {
     for (uint64_t i = 0; i < g->outputs.count; i++) f->reads[g->outputs.data[i].value]++;
 }
 
+/* The calls are the new ones, or after a failure what they were. */
+static void finish(fusion *f, hg_status status) {
+    hg_graph *g = f->g;
+    if (status != HG_OK) {
+        hg_vec_free(&f->calls);
+        return;
+    }
+    hg_vec_free(&g->calls);
+    g->calls.data = f->calls.data;
+    g->calls.count = f->calls.count;
+    g->calls.capacity = f->calls.capacity;
+    graph_number_results(g);
+}
+
 hg_status graph_pass_maps(hg_graph *g) {
     fusion f = {.g = g};
     f.group_of = hg_calloc((size_t)(2 * g->values.count + 2), sizeof *f.group_of);
@@ -314,15 +397,46 @@ hg_status graph_pass_maps(hg_graph *g) {
     }
     for (uint32_t i = 0; i < MOST_GROUPS && status == HG_OK; i++)
         if (f.groups[i].count) status = close_group(&f, i);
-    if (status == HG_OK) {
-        hg_vec_free(&g->calls);
-        g->calls.data = f.calls.data;
-        g->calls.count = f.calls.count;
-        g->calls.capacity = f.calls.capacity;
-        graph_number_results(g);
-    } else {
-        hg_vec_free(&f.calls);
-    }
+    finish(&f, status);
     hg_free(f.group_of);
+    return status;
+}
+
+/* ---- views with strides ---- */
+
+static bool is_strided(const hg_graph *g, const graph_operand *o) { return o->kind == GRAPH_ARRAY && g->values.data[o->number].strided; }
+
+static bool reads_strided(const hg_graph *g, const graph_call *c) {
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        if (is_strided(g, &g->operands.data[c->first_operand + k])) return true;
+    return false;
+}
+
+/* Whether a lane program can be what the call is: a copy of any type. */
+bool graph_reads_views(const hg_graph *g, const graph_call *c) {
+    if (can_join(g, c)) return true;
+    return !c->program && c->op == HG_OP_PARALLEL_MAP && hg_opname_op(name_of(g, c)) == HG_OP_MOV;
+}
+
+hg_status graph_make_strided_maps(hg_graph *g) {
+    fusion f = {.g = g};
+    group *one = &f.groups[0];
+    hg_status status = HG_OK;
+    uint64_t calls = g->calls.count;
+    for (uint32_t i = 0; i < calls && status == HG_OK; i++) {
+        const graph_call *c = &g->calls.data[i];
+        if (!reads_strided(g, c)) {
+            if (!push_call(&f, c)) status = hg_fail_memory();
+            continue;
+        }
+        uint32_t result = result_of(g, c);
+        *one = (group){.calls = {i}, .count = 1, .elements = g->values.data[result].elements};
+        for (uint32_t k = 1; k <= inputs_of(c); k++) {
+            uint32_t value = graph_operand_of(g, c, k)->number;
+            if (!has_input(one, value)) one->inputs[one->input_count++] = value;
+        }
+        status = make_call(&f, one, &result, 1);
+    }
+    finish(&f, status);
     return status;
 }

@@ -64,23 +64,6 @@ bool graph_passes_have(const graph_pass_order *order, graph_pass pass) {
 
 /* ---- the form that lowering takes ---- */
 
-/* Appends a call that copies a value; *copy is its result. */
-static hg_status copy_of(hg_graph *g, uint32_t value, uint32_t *copy) {
-    const graph_value from = g->values.data[value];
-    hg_opname name;
-    if (!hg_opname_from_text("identity", 8, &name)) return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
-    graph_value v = {.source = GRAPH_RESULT, .type = from.type, .rank = from.rank};
-    memcpy(v.extents, from.extents, sizeof v.extents);
-    HG_TRY(graph_add_value(g, &v, NULL, 0, copy));
-    /* out, in, op, count */
-    const graph_operand operands[] = {{.operand = 1, .kind = GRAPH_ARRAY, .number = value},
-                                      {.operand = 2, .kind = GRAPH_NAME, .number = (uint32_t)name},
-                                      {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
-    graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type};
-    HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
-    return graph_append(g, &call);
-}
-
 /* Each output is a value that a call makes, and no two outputs are the same one. */
 static hg_status own_outputs(hg_graph *g) {
     uint8_t *taken = hg_calloc((size_t)g->values.count + 1, 1);
@@ -90,7 +73,7 @@ static hg_status own_outputs(hg_graph *g) {
         uint32_t value = g->outputs.data[i].value;
         bool own = value < known && g->values.data[value].source == GRAPH_RESULT && !taken[value];
         if (value < known) taken[value] = 1;
-        if (!own) status = copy_of(g, value, &g->outputs.data[i].value);
+        if (!own) status = graph_append_copy(g, value, &g->outputs.data[i].value);
     }
     hg_free(taken);
     return status;
@@ -111,7 +94,7 @@ static hg_status align_operand(hg_graph *g, const graph_call *c, uint32_t k) {
     graph_operand *o = &g->operands.data[c->first_operand + k];
     uint32_t copy;
     if (!c->program || o->kind != GRAPH_ARRAY || is_aligned(g, o->number)) return HG_OK;
-    HG_TRY(copy_of(g, o->number, &copy));
+    HG_TRY(graph_append_copy(g, o->number, &copy));
     g->operands.data[c->first_operand + k].number = copy;
     return HG_OK;
 }
@@ -129,7 +112,7 @@ static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) 
     const graph_operand *o = &g->operands.data[c->first_operand + k];
     uint32_t result = o->kind == GRAPH_ARRAY ? graph_result_of(g, c, o->operand) : GRAPH_NOT_SET, copy;
     if (result == GRAPH_NOT_SET || g->values.data[result].takes == o->number) return HG_OK;
-    HG_TRY(copy_of(g, o->number, &copy));
+    HG_TRY(graph_append_copy(g, o->number, &copy));
     g->operands.data[c->first_operand + k].number = copy;
     begin_in(g, result, copy);
     return HG_OK;
@@ -209,9 +192,10 @@ static hg_status looked_at(const hg_graph *g, const char *pass, const graph_watc
     return watch && watch->verify ? graph_verify(g) : HG_OK;
 }
 
-/* Maps are joined with the copies that outputs are. */
+/* Maps are joined with the copies that outputs and views are. */
 static hg_status run_pass(hg_graph *g, graph_pass pass, const graph_watch *watch) {
     if (pass == GRAPH_PASS_MAPS) HG_TRY(own_outputs(g));
+    if (pass == GRAPH_PASS_MAPS) HG_TRY(graph_copy_views(g));
     HG_TRY(PASSES[pass].run(g));
     return looked_at(g, PASSES[pass].name, watch);
 }
@@ -221,6 +205,8 @@ static hg_status run_passes(hg_graph *g, const graph_pass_order *order, const gr
     uint32_t i = 0;
     for (; i < order->count && order->passes[i] < GRAPH_PASS_INPLACE; i++) HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
     HG_TRY(own_outputs(g));
+    HG_TRY(graph_copy_views(g));
+    HG_TRY(graph_make_strided_maps(g));
     HG_TRY(add_copies(g, false, align_operand));
     if (graph_passes_have(order, GRAPH_PASS_INPLACE)) HG_TRY(run_pass(g, GRAPH_PASS_INPLACE, watch));
     return add_copies(g, true, separate_operand);

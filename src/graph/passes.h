@@ -30,15 +30,17 @@ typedef struct graph_watch {
 /* A copy of the graph that is ready to be lowered, with the passes done. watch may be NULL. */
 hg_status graph_optimize(const hg_graph *g, const graph_pass_order *order, const graph_watch *watch, hg_graph **done) HG_NODISCARD;
 
-/* The passes that change the graph. */
-hg_status graph_pass_dead(hg_graph *g) HG_NODISCARD;
-hg_status graph_pass_common(hg_graph *g) HG_NODISCARD;
-hg_status graph_pass_copies(hg_graph *g) HG_NODISCARD;
-hg_status graph_pass_maps(hg_graph *g) HG_NODISCARD;
-hg_status graph_pass_inplace(hg_graph *g) HG_NODISCARD;
-/* Those that lowering and the memory plan ask for (lower.h, memory.h). */
-hg_status graph_pass_join(hg_graph *g) HG_NODISCARD;
-hg_status graph_pass_share(hg_graph *g) HG_NODISCARD;
+/* The passes. Those that change the graph do it here; join and share write nothing into it: lowering and the memory plan ask for them. */
+#define GRAPH_PASS(id, name, what) hg_status graph_pass_##name(hg_graph *g) HG_NODISCARD;
+#include "graph/pipeline.def"
+#undef GRAPH_PASS
+
+/* Views with strides. A map reads them as a lane program (maps.c); for other calls they are copied, each once (views.c). */
+bool graph_reads_views(const hg_graph *g, const graph_call *call);
+hg_status graph_make_strided_maps(hg_graph *g) HG_NODISCARD;
+hg_status graph_copy_views(hg_graph *g) HG_NODISCARD;
+/* Appends a call that copies a value; *copy is its result. */
+hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t *copy) HG_NODISCARD;
 
 /* For passes: what a value is read as from now on. map: of each value another one, or itself; those of earlier calls may not name later values. */
 void graph_rename(hg_graph *g, const uint32_t *map);

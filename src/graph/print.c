@@ -93,26 +93,64 @@ static void print_value(hg_text *out, const hg_graph *g, uint32_t number) {
         }
         hg_text_addf(out, " ");
     }
+    if (v->strided) {
+        hg_text_addf(out, "strides (");
+        for (uint8_t d = 0; d < v->rank; d++) {
+            if (d) hg_text_addf(out, ", ");
+            graph_print_extent(out, g, v->strides[d]);
+        }
+        hg_text_addf(out, ") ");
+    }
     graph_print_shape(out, g, v);
     if (v->file) hg_text_addf(out, " \"%s\"", v->file);
     hg_text_addf(out, "\n");
 }
 
+/* A view that stands behind the call that reads it, as passes add them, comes before it. */
+static void print_views(hg_text *out, const hg_graph *g, uint32_t value, uint8_t *printed) {
+    const graph_value *v = &g->values.data[value];
+    if (v->source != GRAPH_VIEW || printed[value]) return;
+    print_views(out, g, v->of, printed);
+    print_value(out, g, value);
+    printed[value] = 1;
+}
+
+static void print_next(hg_text *out, const hg_graph *g, const graph_call *call, uint8_t *printed) {
+    for (uint32_t k = 0; k < call->operand_count; k++) {
+        const graph_operand *o = &g->operands.data[call->first_operand + k];
+        if (o->kind == GRAPH_ARRAY) print_views(out, g, o->number, printed);
+    }
+    print_call(out, g, call);
+}
+
 /* Values stand where they are declared: behind the calls before them. */
+static void print_body(hg_text *out, const hg_graph *g, uint8_t *printed) {
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        if (v->source != GRAPH_RESULT && !printed[i]) {
+            print_value(out, g, i);
+            printed[i] = 1;
+        }
+        while (v->source == GRAPH_RESULT && v->call != GRAPH_NOT_SET && done <= v->call)
+            print_next(out, g, &g->calls.data[done++], printed);
+    }
+    while (done < g->calls.count) print_next(out, g, &g->calls.data[done++], printed);
+}
+
 void graph_print(hg_text *out, const hg_graph *g) {
+    uint8_t *printed = hg_calloc((size_t)g->values.count + 1, 1);
     hg_text_addf(out, ".graph 1\n.name %s\n", g->name);
     for (uint64_t i = 0; i < g->symbols.count; i++) hg_text_addf(out, ".extent %s\n", g->symbols.data[i]);
     for (uint64_t i = 0; i < g->programs.count; i++)
         hg_text_addf(out, ".program %s \"%s%s\"\n", g->programs.data[i].name,
                      g->programs.data[i].file ? g->programs.data[i].file : g->programs.data[i].name,
                      g->programs.data[i].file ? "" : ".atlas");
-    uint64_t done = 0;
-    for (uint64_t i = 0; i < g->values.count; i++) {
-        const graph_value *v = &g->values.data[i];
-        if (v->source != GRAPH_RESULT) print_value(out, g, (uint32_t)i);
-        while (v->source == GRAPH_RESULT && v->call != GRAPH_NOT_SET && done <= v->call) print_call(out, g, &g->calls.data[done++]);
-    }
-    while (done < g->calls.count) print_call(out, g, &g->calls.data[done++]);
+    if (printed)
+        print_body(out, g, printed);
+    else
+        out->failed = true;
+    hg_free(printed);
     for (uint64_t i = 0; i < g->outputs.count; i++) {
         hg_text_addf(out, ".output ");
         const graph_output *o = &g->outputs.data[i];

@@ -1,5 +1,6 @@
 /* The text of array graphs: docs/reference/graph.md. One statement a line; a line that ends in a comma goes on.
  * Must not know: devices, files. */
+#include "graph/strides.h"
 #include "graph/request.h"
 #include "isa/text_internal.h"
 #include <stdio.h>
@@ -254,28 +255,87 @@ static const char *file(reader *r) {
     return r->failed ? NULL : text;
 }
 
+/* "(1, 0)": extents; how many. */
+static uint32_t items(reader *r, graph_extent *to) {
+    uint32_t count = 0;
+    need(r, '(', "'('");
+    while (!r->failed && r->token.kind != ')') {
+        if (count == PLAN_MAX_RANK) {
+            mistake(r, "S05", &r->token, NULL, "more than %d extents", PLAN_MAX_RANK);
+            return count;
+        }
+        to[count++] = sum(r, 0);
+        if (!take(r, ',')) break;
+    }
+    need(r, ')', "')'");
+    return count;
+}
+
+static void view_shape(reader *r, graph_value *v) {
+    hg_token at = r->token;
+    uint8_t type = v->type;
+    shape(r, v);
+    if (!r->failed && v->type != type)
+        mistake(r, "G01", &at, NULL, "a view has the type of its value: %s, not %s", hg_type_name((hg_type)type),
+                hg_type_name((hg_type)v->type));
+}
+
+/* "permuted (1, 0)": the shape follows. */
+static void permuted(reader *r, graph_value *v) {
+    graph_extent order[PLAN_MAX_RANK];
+    hg_token at = r->token;
+    uint32_t count = items(r, order);
+    if (!r->failed) refuse(r, &at, graph_permute(r->g, v->of, order, count, v));
+}
+
+static void broadcast(reader *r, graph_value *v) {
+    hg_token at = r->token;
+    view_shape(r, v);
+    if (!r->failed) refuse(r, &at, graph_broadcast(r->g, v->of, v));
+}
+
+/* "strides (8, 1) f32 [4, 4]" */
+static void strided(reader *r, graph_value *v) {
+    hg_token at = r->token;
+    uint32_t count = items(r, v->strides);
+    view_shape(r, v);
+    if (!r->failed && count != v->rank) mistake(r, "G01", &at, NULL, "%u strides, but %u extents", (unsigned)count, (unsigned)v->rank);
+    if (!r->failed) refuse(r, &at, graph_set_strides(r->g, v));
+}
+
+static void view(reader *r, const hg_token *word, graph_value *v) {
+    static const struct {
+        const char *word;
+        void (*read)(reader *r, graph_value *v);
+    } FORMS[] = {{"permuted", permuted}, {"broadcast", broadcast}, {"strides", strided}};
+    v->of = GRAPH_NOT_SET;
+    need(r, '=', "'='");
+    hg_token of = name(r, "the value that it is a view of");
+    if (!r->failed) v->of = value_named(r, &of);
+    v->offset = graph_number(r->g, 0);
+    if (!r->failed && take(r, '+')) v->offset = sum(r, 0);
+    if (!r->failed && v->offset == GRAPH_NOT_SET) refuse(r, word, hg_error_record()->status);
+    if (r->failed) return;
+    v->type = r->g->values.data[v->of].type;
+    hg_token form = r->token;
+    for (size_t i = 0; i < HG_COUNT_OF(FORMS); i++)
+        if (hg_token_is(&form, FORMS[i].word)) {
+            next(r);
+            FORMS[i].read(r, v);
+            return;
+        }
+    view_shape(r, v);
+    if (!r->failed) refuse(r, &of, graph_check_view(r->g, v->of));
+}
+
 static void declare(reader *r, graph_source source) {
     hg_token word = name(r, "the name of a value");
     graph_value v = {.source = (uint8_t)source, .line = word.line};
     uint32_t number;
-    if (source == GRAPH_VIEW) {
-        v.of = GRAPH_NOT_SET;
-        need(r, '=', "'='");
-        hg_token of = name(r, "the value that it is a view of");
-        if (!r->failed) v.of = value_named(r, &of);
-        v.offset = graph_number(r->g, 0);
-        if (!r->failed && take(r, '+')) v.offset = sum(r, 0);
-        if (!r->failed && v.offset == GRAPH_NOT_SET) refuse(r, &word, hg_error_record()->status);
-        v.type = r->failed ? 0 : r->g->values.data[v.of].type;
-        hg_token at = r->token;
-        uint8_t type = v.type;
+    if (source == GRAPH_VIEW)
+        view(r, &word, &v);
+    else
         shape(r, &v);
-        if (!r->failed && v.type != type)
-            mistake(r, "G01", &at, NULL, "a view has the type of its value: %s, not %s", hg_type_name((hg_type)type),
-                    hg_type_name((hg_type)v.type));
-    } else {
-        shape(r, &v);
-    }
     if (source == GRAPH_CONSTANT && !r->failed && r->token.kind == HG_TOKEN_STRING) v.file = file(r);
     if (!r->failed) refuse(r, &word, graph_add_value(r->g, &v, word.text, word.length, &number));
     note_broken(r, &word, 1);

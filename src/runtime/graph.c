@@ -230,7 +230,7 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
             bool output = graph_is_output(g, owner);
             HG_TRY(bind_part(b, i, output ? b->values[owner].buffer : b->workspace, output ? 0 : b->memory.offsets[i]));
         }
-        if (v->source == GRAPH_VIEW && b->values[v->of].buffer.handle)
+        if (v->source == GRAPH_VIEW && !v->strided && b->values[v->of].buffer.handle) /* those with strides are read in what they lie in */
             HG_TRY(bind_part(b, i, b->values[v->of].buffer, b->extents[v->offset] * graph_type_bytes(v)));
     }
     return HG_OK;

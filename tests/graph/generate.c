@@ -12,6 +12,7 @@ typedef struct value {
     hg_type type;
     uint32_t rank;
     uint64_t extents[MOST_RANK];
+    bool strided; /* its elements may lie anywhere */
 } value;
 
 typedef struct generator {
@@ -96,16 +97,62 @@ static const value *new_input(generator *r, hg_type type, uint32_t rank, const u
     return v;
 }
 
+static const value *need(generator *r, hg_type type, uint32_t rank, const uint64_t *extents);
+
+/* A view with the axes of another value in another order. */
+static const value *permuted(generator *r, hg_type type, uint32_t rank, const uint64_t *extents) {
+    uint32_t order[MOST_RANK];
+    uint64_t before[MOST_RANK];
+    char of[16];
+    for (uint32_t d = 0; d < rank; d++) order[d] = d;
+    for (uint32_t d = rank; d-- > 1;) {
+        uint32_t other = chance(r, 50) ? d - 1 : below(r, d + 1), axis = order[d];
+        order[d] = order[other];
+        order[other] = axis;
+    }
+    for (uint32_t d = 0; d < rank; d++) before[order[d]] = extents[d];
+    memcpy(of, need(r, type, rank, before)->name, sizeof of);
+    value *view = add(r, type, rank, extents);
+    view->strided = true;
+    say(r, ".view %s = %s permuted (", view->name, of);
+    for (uint32_t d = 0; d < rank; d++) say(r, d ? ", %u" : "%u", (unsigned)order[d]);
+    say(r, ")\n");
+    return view;
+}
+
+/* Any strides that stay within the value, 0 and overlapping ones too. */
+static const value *strided(generator *r, const value *v, uint32_t rank, const uint64_t *extents) {
+    uint64_t room = elements_of(v) - 1, strides[MOST_RANK];
+    for (uint32_t d = 0; d < rank; d++) {
+        uint64_t most = extents[d] > 1 ? room / (extents[d] - 1) : 9;
+        strides[d] = chance(r, 25) ? 0 : most > 6 && chance(r, 60) ? 1 + below(r, 6) : generate_random(&r->state) % (most + 1);
+        if (extents[d] > 1) room -= (extents[d] - 1) * strides[d];
+    }
+    char of[16];
+    memcpy(of, v->name, sizeof of);
+    value *view = add(r, v->type, rank, extents);
+    view->strided = true;
+    say(r, ".view %s = %s + %llu strides (", view->name, of, (unsigned long long)(generate_random(&r->state) % (room + 1)));
+    for (uint32_t d = 0; d < rank; d++) say(r, d ? ", %llu" : "%llu", (unsigned long long)strides[d]);
+    say(r, ") ");
+    say_shape(r, view);
+    say(r, "\n");
+    return view;
+}
+
 /* A value of that type and shape: one that is there, a view of one that is large enough, or a new input. */
 static const value *need(generator *r, hg_type type, uint32_t rank, const uint64_t *extents) {
     value wanted = {.type = type, .rank = rank};
+    if (rank > 1 && chance(r, 8) && !is_full(r)) return permuted(r, type, rank, extents);
     if (rank) memcpy(wanted.extents, extents, rank * sizeof *extents);
     uint64_t n = elements_of(&wanted);
     for (uint32_t tries = 0; tries < 12 && r->count; tries++) {
         uint32_t back = chance(r, 60) ? (r->count < 8 ? r->count : 8) : r->count;
         const value *v = &r->values[r->count - 1 - below(r, back)];
+        if (v->type == type && !v->strided && n && elements_of(v) && chance(r, 8)) return strided(r, v, rank, extents);
         if (v->type != type || elements_of(v) < n) continue;
         if (v->rank == rank && (!rank || memcmp(v->extents, extents, rank * sizeof *extents) == 0)) return v;
+        if (v->strided) continue;
         uint64_t room = elements_of(v) - n, offset = chance(r, 50) ? 0 : generate_random(&r->state) % (room + 1);
         char of[16];
         memcpy(of, v->name, sizeof of);

@@ -83,6 +83,7 @@ static void free_arrays(tester *t) {
         t->expected[i] = NULL;
     }
     hg_params_destroy(t->params);
+    t->params = NULL;
 }
 
 /* Noise, so that what a launch does not write shows. */

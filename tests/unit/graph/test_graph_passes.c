@@ -59,6 +59,48 @@ static const pass_case CASES[] = {
     {"maps", ".input i i32 [4]\na = parallel_map abs, in=i\ny = parallel_map_binary div, a=a, b=i\n.output y\n", /* a division may fault */
      ".input i i32 [4]\na i32 [4] = parallel_map.i32 in=i, op=abs, count=4\ny i32 [4] = parallel_map_binary.i32 a=a, b=i, op=div, "
      "count=4\n.output y\n"},
+    /* views: into flags of products, either matrix, and back again */
+    {"views",
+     ".extent n\n.input a f32 [3, n]\n.input b f32 [5, 3]\n.view at = a permuted (1, 0)\n.view bt = b permuted (1, 0)\n"
+     "y = gemm a=at, b=bt\n.output y\n",
+     ".extent n\n.input a f32 [3, n]\n.input b f32 [5, 3]\n.view at = a strides (1, n) f32 [n, 3]\n.view bt = b strides (1, 3) f32 [3, 5]\n"
+     ".view v5 = a f32 [3, n]\n.view v6 = b f32 [5, 3]\n"
+     "y f32 [n, 5] = gemm.f32 a=v5, b=v6, m=n, n=5, k=3, trans_a=true, trans_b=true\n.output y\n"},
+    {"views", ".input a f32 [2, 4, 3]\n.input b f32 [2, 4, 5]\n.view at = a permuted (0, 2, 1)\ny = batched_gemm a=at, b=b\n.output y\n",
+     ".input a f32 [2, 4, 3]\n.input b f32 [2, 4, 5]\n.view at = a strides (12, 1, 3) f32 [2, 3, 4]\n.view v4 = a f32 [2, 4, 3]\n"
+     "y f32 [2, 3, 5] = batched_gemm.f32 a=v4, b=b, batch=2, m=3, n=5, k=4, trans_a=true\n.output y\n"},
+    {"views", ".input a f32 [4, 3]\n.view at = a permuted (1, 0)\ny = gemm a=a, b=at, trans_b=false\n.output y\n",
+     ".input a f32 [4, 3]\n.view at = a strides (1, 3) f32 [3, 4]\n.view v3 = a f32 [4, 3]\n"
+     "y f32 [4, 4] = gemm.f32 a=a, b=v3, m=4, n=4, k=3, trans_b=true\n.output y\n"},
+    /* other strides are copied for a product, once for both of its operands */
+    {"views", IN ".view v = x strides (2, 1) f32 [2, 2]\n.view w = x strides (0, 1) f32 [4, 4]\ny = gemm a=w, b=w\n.output y\n",
+     ".program maps0 \"maps0.atlas\"\n" IN ".view v = x f32 [2, 2]\n.view w = x strides (0, 1) f32 [4, 4]\n"
+     "v4 f32 [4, 4] = @maps0 n=16, x0=x\ny f32 [4, 4] = gemm.f32 a=v4, b=v4, m=4, n=4, k=4\n.output y\n"},
+    /* maps read views as they are; a view of what they make is read when it is there */
+    {"maps",
+     ".extent n\n.input x f32 [n, 4]\n.input b f32 [4]\n.view bb = b broadcast f32 [n, 4]\na = parallel_map_binary add, a=x, b=bb\n"
+     "y = parallel_map relu, in=a\n.output y\n",
+     ".extent n\n.program maps0 \"maps0.atlas\"\n.input x f32 [n, 4]\n.input b f32 [4]\n.view bb = b strides (0, 1) f32 [n, 4]\n"
+     "y f32 [n, 4] = @maps0 n=n * 4, x0=x, x1=b\n.output y\n"},
+    {"maps",
+     ".extent n\n.input x f32 [n, 4]\na = parallel_map abs, in=x\n.view at = a permuted (1, 0)\ny = parallel_map relu, in=at\n.output y\n",
+     ".extent n\n.program maps0 \"maps0.atlas\"\n.input x f32 [n, 4]\na f32 [n, 4] = parallel_map.f32 in=x, op=abs, count=n * 4\n"
+     ".view at = a strides (1, 4) f32 [4, n]\ny f32 [4, n] = @maps0 n=n * 4, x0=a, s0=n\n.output y\n"},
+    /* a copy of a view that another view counts elements of stays */
+    {"copies",
+     IN ".view v = x strides (0) f32 [4]\na = parallel_map identity, in=v\n.view w = a f32 [2, 2]\ny = parallel_map_binary add, a=a, b=v\n"
+        "z = softmax input=w\n.output y\n.output z\n",
+     ".program maps0 \"maps0.atlas\"\n.program maps1 \"maps1.atlas\"\n" IN ".view v = x strides (0) f32 [4]\n"
+     "a f32 [4] = @maps0 n=4, x0=x\n.view w = a f32 [2, 2]\ny f32 [4] = @maps1 n=4, x0=a, x1=x\n"
+     "z f32 [2, 2] = softmax.f32 input=w, n=2, rows=2\n.output y\n.output z\n"},
+    {"copies", IN ".view v = x strides (0) f32 [4]\na = parallel_map identity, in=v\ny = parallel_map_binary add, a=a, b=x\n.output y\n",
+     ".program maps0 \"maps0.atlas\"\n" IN ".view v = x strides (0) f32 [4]\ny f32 [4] = @maps0 n=4, x0=x, x1=x\n.output y\n"},
+    {"common",
+     IN ".view v = x strides (0) f32 [4]\n.view w = x strides (0) f32 [4]\n.view u = x strides (0, 1) f32 [4, 1]\ny = parallel_map_binary "
+        "add, "
+        "a=v, b=w\n.output y\n",
+     ".program maps0 \"maps0.atlas\"\n" IN ".view v = x strides (0) f32 [4]\n.view w = x strides (0) f32 [4]\n"
+     ".view u = x strides (0, 1) f32 [4, 1]\ny f32 [4] = @maps0 n=4, x0=x\n.output y\n"},
     /* none: an output that is an input, and a value that is two outputs, are copied; so is what a call changes */
     {"none", IN ".output y = x\n", IN "v1 f32 [4] = parallel_map.f32 in=x, op=identity, count=4\n.output y = v1\n"},
     {"none", IN ".input c f32 [4]\ny = all_reduce buffer=c, operation=sum, devices=(0)\n.output y\n",

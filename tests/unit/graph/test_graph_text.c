@@ -121,6 +121,18 @@ static const mistake SHAPES[] = {
     {X ".view v = x i32 [4]\n", 3, 13, "G01", "a view has the type of its value: f32, not i32"},
     {X ".view v x f32 [4]\n", 3, 9, "S02", "expected '=', got 'x'"},
     {X ".view v = x + f32 [4]\n", 3, 15, "G01", "'f32' is no extent: write .extent f32 above"},
+    {X ".view v = x strides (1) i32 [4]\n", 3, 25, "G01", "a view has the type of its value: f32, not i32"},
+    {X ".view v = x strides (1, 1) f32 [4]\n", 3, 21, "G01", "2 strides, but 1 extents"},
+    {X ".view v = x strides 1 f32 [4]\n", 3, 21, "S02", "expected '(', got '1'"},
+    {X ".view v = x strides (1 f32 [4]\n", 3, 24, "S02", "expected ')', got 'f32'"},
+    {X ".view v = x strides (1, 1, 1, 1, 1, 1, 1, 1, 1) f32 [4]\n", 3, 46, "S05", "more than 8 extents"},
+    {X ".view v = x permuted (1)\n", 3, 22, "G01", "permuted takes each axis once, 0 to 0: the value is f32 [4], 1 given"},
+    {X ".view v = x permuted (0, 0)\n", 3, 22, "G01", "permuted takes each axis once, 0 to 0: the value is f32 [4], 2 given"},
+    {X ".view v = x permuted ()\n", 3, 22, "G01", "permuted takes each axis once, 0 to 0: the value is f32 [4], 0 given"},
+    {X ".view v = x broadcast f32 [2, 3]\n", 3, 23, "G01", "f32 [4] is not repeated to f32 [2, 3]: an extent is the same or 1"},
+    {X ".view v = x broadcast f32 []\n", 3, 23, "G01", "f32 [4] is not repeated to f32 []: an extent is the same or 1"},
+    {X ".view v = x strides (0) f32 [4]\n.view w = v f32 [2, 2]\n", 4, 11, "G01",
+     "the elements of v do not lie one after another: a view of it has strides, or is permuted or broadcast"},
     {N ".input x f32 [ceil(n)]\n", 3, 15, "S02", "ceil is of one division"},
     {N ".input x f32 [ceil(n / 2 + 1)]\n", 3, 15, "S02", "ceil is of one division"},
     {N ".input x f32 [ceil(n / 2 * 3)]\n", 3, 15, "S02", "ceil is of one division"},
@@ -481,6 +493,15 @@ static void test_numbers(void) {
     check_numbers(N ".input x f64 [1152921504606846976]\n", "x has 1152921504606846976 elements of f64: more than any memory holds");
     check_numbers(N ".input x f32 [4]\n.view v = x + n f32 [3]\n", NULL);
     check_numbers(N ".input x f32 [4]\n.view v = x + n f32 [2, 2]\n", "v is the f32 [2, 2] from element 1 on of x, which is f32 [4]");
+    check_numbers(N ".input x f32 [4]\n.view v = x + n strides (n, n) f32 [2, 2]\n", NULL);
+    check_numbers(N ".input x f32 [4]\n.view v = x strides (n, n + 2) f32 [2, 2]\n",
+                  "v is the f32 [2, 2] from element 0 on of x, which is f32 [4]");
+    check_numbers(N ".input x f32 [4]\n.view v = x + 5 strides (9) f32 [n - 1]\n",
+                  "v is the f32 [0] from element 5 on of x, which is f32 [4]");
+    check_numbers(N ".input x f32 [4]\n.view v = x strides (4611686018427387904, 9223372036854775807) f32 [n + 4, 2]\n",
+                  "v is the f32 [5, 2] from element 0 on of x, which is f32 [4]");
+    check_numbers(N ".input x f32 [4]\n.view v = x strides (n - 2) f32 [2]\n",
+                  "v: its extent n - 2 is below 0, a division by 0, or 2^64 and more");
     check_numbers(N ".input a f32 [2, n]\n.input b f32 [3, 5]\ny = gemm a=a, b=b\n",
                   "gemm that makes y, line 5: b is f32 [3, 5], but k is 1");
     check_numbers(N ".input x f32 [n]\ny f32 [4] = parallel_map relu, in=x, count=4\n",
@@ -562,6 +583,30 @@ static void test_built(void) {
     hg_program_release(b.two);
 }
 
+/* The three kinds of views with strides, from C and as text. */
+static void test_strided_views(void) {
+    hg_graph *g = hg_graph_create("views");
+    hg_value x, t, back, row, wide, flat;
+    hg_dim two[] = {hg_dim_param("n"), hg_dim_of(6)}, strides[] = {hg_dim_of(6)}, three[] = {hg_dim_of(5), hg_dim_of(1), hg_dim_param("n")};
+    uint32_t order[] = {1, 0};
+    CHECK_OK(hg_graph_extent(g, "n"));
+    CHECK_OK(hg_graph_input(g, "x", HG_TYPE_F32, two, 2, &x));
+    CHECK_OK(hg_graph_permuted(g, "t", x, order, 2, &t));
+    CHECK_OK(hg_graph_permuted(g, "back", t, order, 2, &back));
+    CHECK_OK(hg_graph_strided_view(g, "row", x, hg_dim_of(2), two, strides, 1, &row));
+    CHECK_OK(hg_graph_broadcast(g, "wide", row, three, 3, &wide));
+    CHECK_FAILS(hg_graph_view(g, "flat", wide, hg_dim_of(0), two, 1, &flat), HG_ERROR_INVALID_ARGUMENT, "",
+                "the elements of wide do not lie one after another: a view of it has strides, or is permuted or broadcast");
+    CHECK_OK(hg_graph_view(g, "flat", back, hg_dim_of(0), two, 1, &flat));
+    char *printed = print(g);
+    CHECK_TEXT(printed, G ".name views\n.extent n\n.input x f32 [n, 6]\n.view t = x strides (1, 6) f32 [6, n]\n.view back = x f32 [n, 6]\n"
+                          ".view row = x + 2 strides (6) f32 [n]\n.view wide = x + 2 strides (0, 0, 6) f32 [5, 1, n]\n"
+                          ".view flat = back f32 [n]\n");
+    hg_graph_release(read_whole(printed));
+    hg_string_free(printed);
+    hg_graph_release(g);
+}
+
 /* Values without a name get one that nothing else has; the graph's name becomes one that text can say. */
 static void test_unnamed(void) {
     hg_graph *g = hg_graph_create("2 layers");
@@ -609,6 +654,18 @@ static void test_wrong_values(const built *b) {
     INVALID(hg_graph_view(b->g, "y", (hg_value){99}, dim, &dim, 1, &v), "value 99: the graph has 8");
     INVALID(hg_graph_view(b->g, "y", b->x, wrong, &dim, 1, &v), "extent \"q\": 'q' is no extent: write .extent q above");
     INVALID(hg_graph_view(b->g, "y", b->x, dim, &dim, 1, NULL), "view is NULL");
+    uint32_t order[9] = {1, 0, 0, 0, 0, 0, 0, 0, 0};
+    INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, &dim, NULL, 1, &v), "strides is NULL");
+    INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, &dim, &wrong, 1, &v), "extent \"q\": 'q' is no extent: write .extent q above");
+    INVALID(hg_graph_strided_view(b->g, "y", b->x, dim, NULL, &dim, 1, &v), "dims is NULL");
+    INVALID(hg_graph_strided_view(b->g, "y", (hg_value){99}, dim, &dim, &dim, 1, &v), "value 99: the graph has 8");
+    INVALID(hg_graph_permuted(b->g, "y", b->x, NULL, 2, &v), "order is NULL");
+    INVALID(hg_graph_permuted(b->g, "y", b->x, order, 9, &v), "9 axes, at most 8 are allowed");
+    INVALID(hg_graph_permuted(b->g, "y", b->x, order, 1, &v), "permuted takes each axis once, 0 to 1: the value is f32 [b, 6], 1 given");
+    INVALID(hg_graph_permuted(b->g, "x", b->x, order, 2, &v),
+            "'x' is declared already: a value never changes, so each has a name of its own");
+    INVALID(hg_graph_broadcast(b->g, "y", b->x, &dim, 1, &v), "f32 [b, 6] is not repeated to f32 [4]: an extent is the same or 1");
+    INVALID(hg_graph_broadcast(b->g, "y", b->x, &dim, 1, NULL), "view is NULL");
     INVALID(hg_graph_output(NULL, b->x, "y"), "graph is NULL");
     INVALID(hg_graph_output(b->g, (hg_value){99}, "y"), "value 99: the graph has 8");
     INVALID(hg_graph_output(b->g, b->x, NULL), "'x' is the name of an input or constant: write .output NAME = x");
@@ -904,6 +961,7 @@ int main(void) {
     test_numbers();
     test_built();
     test_unnamed();
+    test_strided_views();
     test_wrong();
     test_hostile();
     test_many();

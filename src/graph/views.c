@@ -1,0 +1,119 @@
+/* Views with strides: into flags of products where their last two axes are the other way round; copied for calls that cannot read them.
+ * Requires: nothing. Provides: nothing that other passes need. */
+#include "graph/passes.h"
+#include "graph/shapes.h"
+#include <string.h>
+
+/* ---- products ---- */
+
+/* The last two axes the other way round, and nothing else: the elements lie one after another then. */
+static bool is_transposed(hg_graph *g, uint32_t view) {
+    const graph_value v = g->values.data[view];
+    uint32_t r = v.rank;
+    uint64_t one;
+    if (!v.strided || r < 2) return false;
+    if (!graph_is_number(g, v.strides[r - 2], &one) || one != 1 || v.strides[r - 1] != v.extents[r - 2]) return false;
+    graph_extent stride = graph_combine(g, HG_EXTENT_OP_MUL, v.extents[r - 1], v.extents[r - 2]);
+    for (uint32_t d = r - 2; d-- > 0; stride = graph_combine(g, HG_EXTENT_OP_MUL, stride, v.extents[d]))
+        if (stride == GRAPH_NOT_SET || v.strides[d] != stride) return false;
+    return true;
+}
+
+/* The view as it lies in memory. */
+static hg_status turned(hg_graph *g, uint32_t view, uint32_t *plain) {
+    graph_value v = g->values.data[view];
+    graph_extent last = v.extents[v.rank - 1];
+    v.extents[v.rank - 1] = v.extents[v.rank - 2];
+    v.extents[v.rank - 2] = last;
+    v.strided = false;
+    return graph_add_value(g, &v, NULL, 0, plain);
+}
+
+/* The call's operands again, with a flag that is the other way round. */
+static hg_status flip(hg_graph *g, graph_call *c, uint32_t flag) {
+    graph_operand operands[HG_MAX_OPERANDS];
+    graph_result results[HG_MAX_OPERANDS];
+    uint32_t count = 0;
+    bool found = false;
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        graph_operand o = g->operands.data[c->first_operand + k];
+        if (o.operand == flag) o.number = !o.number;
+        found |= o.operand == flag;
+        if (!found && o.operand > flag) {
+            operands[count++] = (graph_operand){.operand = (uint8_t)flag, .kind = GRAPH_FLAG, .number = 1};
+            found = true;
+        }
+        operands[count++] = o;
+    }
+    if (!found) operands[count++] = (graph_operand){.operand = (uint8_t)flag, .kind = GRAPH_FLAG, .number = 1};
+    memcpy(results, &g->results.data[c->first_result], c->result_count * sizeof *results);
+    return graph_add_parts(g, c, operands, count, results, c->result_count);
+}
+
+/* A matrix that the instruction can take either way; of several rows' extents none is the one to turn. */
+static bool can_turn(const hg_graph *g, const graph_call *c, const graph_shape *s, uint32_t value) {
+    const hg_op_info *row = hg_op_get((hg_op)c->op);
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        if (strncmp(row->operands[g->operands.data[c->first_operand + k].operand].name, "ld", 2) == 0) return false;
+    int many = graph_shape_many(s, g->values.data[value].rank);
+    bool rows = s->count == 2 && s->extents[0].kind == GRAPH_SHAPE_MANY;
+    return s->flag < row->operand_count && (rows ? g->values.data[value].rank == 2 : many >= 0 || s->count == 2);
+}
+
+static hg_status fold_operand(hg_graph *g, uint32_t call, const graph_shape *s) {
+    graph_call c = g->calls.data[call];
+    uint32_t k = 0, plain;
+    while (k < c.operand_count && g->operands.data[c.first_operand + k].operand != s->operand) k++;
+    if (k == c.operand_count) return HG_OK;
+    uint32_t value = g->operands.data[c.first_operand + k].number;
+    if (!can_turn(g, &c, s, value) || !is_transposed(g, value)) return HG_OK;
+    HG_TRY(turned(g, value, &plain));
+    HG_TRY(flip(g, &c, s->flag));
+    for (k = 0; k < c.operand_count; k++)
+        if (g->operands.data[c.first_operand + k].operand == s->operand) g->operands.data[c.first_operand + k].number = plain;
+    g->calls.data[call] = c;
+    return HG_OK;
+}
+
+hg_status graph_pass_views(hg_graph *g) {
+    for (uint32_t i = 0; i < g->calls.count; i++) {
+        const graph_call *c = &g->calls.data[i];
+        if (c->program) continue;
+        const char *p = graph_shape_pattern((hg_op)c->op);
+        graph_shape s;
+        while (graph_shape_next(hg_op_get((hg_op)c->op), &p, &s)) HG_TRY(fold_operand(g, i, &s));
+    }
+    return HG_OK;
+}
+
+/* ---- copies for others ---- */
+
+/* copies: of each value the one that has it one element after another; GRAPH_NOT_SET: none so far. */
+static hg_status copy_operands(hg_graph *g, const graph_call *c, uint32_t *copies) {
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        const graph_operand o = g->operands.data[c->first_operand + k];
+        if (o.kind != GRAPH_ARRAY || !g->values.data[o.number].strided) continue;
+        if (copies[o.number] == GRAPH_NOT_SET) HG_TRY(graph_append_copy(g, o.number, &copies[o.number]));
+        g->operands.data[c->first_operand + k].number = copies[o.number];
+    }
+    return HG_OK;
+}
+
+hg_status graph_copy_views(hg_graph *g) {
+    uint64_t count = g->calls.count, values = g->values.count;
+    graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
+    uint32_t *copies = hg_alloc((size_t)(values + 1) * sizeof *copies);
+    hg_status status = old && copies ? HG_OK : hg_fail_memory();
+    for (uint64_t i = 0; i < values && status == HG_OK; i++) copies[i] = GRAPH_NOT_SET;
+    if (status == HG_OK) {
+        memcpy(old, g->calls.data, (size_t)count * sizeof *old);
+        g->calls.count = 0;
+    }
+    for (uint64_t i = 0; i < count && status == HG_OK; i++) {
+        if (!graph_reads_views(g, &old[i])) status = copy_operands(g, &old[i], copies);
+        if (status == HG_OK) status = graph_append(g, &old[i]);
+    }
+    hg_free(old);
+    hg_free(copies);
+    return status;
+}
