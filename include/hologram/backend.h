@@ -170,6 +170,7 @@ HG_API void hg_executable_destroy(hg_executable *executable);
 typedef struct hg_binding hg_binding;
 HG_API hg_status hg_binding_create(hg_executable *executable, const hg_launch *launch, const hg_params *params,
                                    hg_binding **binding) HG_NODISCARD;
+/** What was submitted or started of it goes on to its end. NULL is allowed. */
 HG_API void hg_binding_destroy(hg_binding *binding);
 /** Runs it and waits, in the backend's default context. Launches of one binding run one after another, in whatever context. */
 HG_API hg_status hg_binding_launch(hg_binding *binding) HG_NODISCARD;
@@ -193,8 +194,8 @@ typedef enum hg_command_kind {
     HG_COMMAND_FILL,
     HG_COMMAND_HOST_CALL
 } hg_command_kind;
-/** One piece of work of a submission. Host memory and bindings must stay until the submission's event is done. Class handles mean the
- * queue's context. All commands of a submission have the same size, and go at least up to `length`. */
+/** One piece of work of a submission. Host memory must stay until the submission's event is done; a binding that is destroyed before goes when its work is
+ * over, with the buffers that it keeps. Class handles mean the queue's context. All commands of a submission have the same size, and go at least up to `length`. */
 typedef struct hg_command {
     size_t size; /**< sizeof(hg_command) */
     hg_command_kind kind;
@@ -229,7 +230,7 @@ HG_API void hg_event_cancel(hg_event *event);
 
 /**
  * Starts a launch and returns; the event is done when the launch is over, with its error. Launches of one context are in the order of
- * their starts where they share class memory, state or a written buffer, at the same time otherwise. The binding must stay until the event is done.
+ * their starts where they share class memory, state or a written buffer, at the same time otherwise. A binding that is destroyed before goes when the launch is over.
  * @param context  NULL: the backend's default context
  * @param event    receives a new event that the caller destroys
  */

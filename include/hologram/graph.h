@@ -158,12 +158,14 @@ HG_API void hg_graph_executable_destroy(hg_graph_executable *executable);
  *         message names the call and the shapes. HG_ERROR_ALLOCATION_FAILED: no room for the workspace
  */
 HG_API hg_status hg_graph_bind(hg_graph_executable *executable, const hg_params *params, hg_graph_binding **binding) HG_NODISCARD;
-/** Nothing of it may be under way. NULL is allowed. */
+/** What was submitted goes on to its end: the workspace and the programs go then. NULL is allowed. */
 HG_API void hg_graph_binding_destroy(hg_graph_binding *binding);
 /** Runs it in the backend's default context and waits. A fault is HG_ERROR_EXECUTION_FAILED; the message names the call. Thread-safe. */
 HG_API hg_status hg_graph_binding_launch(hg_graph_binding *binding) HG_NODISCARD;
 /**
- * Appends it to a queue of the same backend. The binding must stay until the event is done.
+ * Appends it to a queue of the same backend, behind what was submitted of the binding before. The binding may be destroyed at once, its buffers are kept
+ * until it is over. Cancelling the event ends the graph between two launches, or in one where the device can stop its lanes; the binding can be launched
+ * again.
  * @param signal  receives a new event that the caller destroys; may be NULL
  */
 HG_API hg_status hg_graph_binding_submit(hg_graph_binding *binding, hg_queue *queue, hg_event *const *waits, size_t wait_count,

@@ -298,8 +298,21 @@ void hg_queue_wait_for_turn(hg_queue *q) {
 
 /* ---- submissions ---- */
 
+void hg_submission_keep(hg_submission_work *s) {
+    for (size_t i = 0; i < s->count; i++)
+        if (s->commands[i].kind == HG_COMMAND_LAUNCH) hg_binding_retain(s->commands[i].binding);
+    s->keeps = true;
+}
+
+void hg_submission_let_go(hg_submission_work *s) {
+    for (size_t i = 0; i < s->count && s->keeps; i++)
+        if (s->commands[i].kind == HG_COMMAND_LAUNCH) hg_binding_destroy(s->commands[i].binding);
+    s->keeps = false;
+}
+
 void hg_submission_free(hg_submission_work *s) {
     if (!s) return;
+    hg_submission_let_go(s);
     for (size_t i = 0; s->waits && i < s->wait_count; i++) hg_event_release(s->waits[i]);
     hg_event_release(s->signal);
     hg_free(s->waits);
@@ -344,6 +357,7 @@ static void finish_all(hg_queue *q, hg_event **late) {
             release(q, s->prepared);
             hg_free(s->prepared);
         }
+        hg_submission_let_go(s);
         hg_event_finish(s->signal, s->status, &s->error); /* before anybody learns that the queue is through with it */
         hg_mutex_lock(&q->lock);
         q->first = s->next;

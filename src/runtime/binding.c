@@ -207,6 +207,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
         return hg_fail_memory();
     }
     binding->executable = chosen;
+    binding->references = 1;
     hg_child_add(&chosen->backend->children, HG_CHILD_BINDING);
     hg_status status = hg_binding_resolve(binding, launch, params);
     if (status == HG_OK) status = lay_out(binding);
@@ -222,10 +223,13 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
     return HG_OK;
 }
 
+void hg_binding_retain(hg_binding *binding) { hg_atomic_fetch_add(&binding->references, 1, HG_RELAXED); }
+
 void hg_binding_destroy(hg_binding *binding) {
     HG_ENTRY;
     if (!binding || binding->executable->backend->lost) return;
-    hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
+    if (hg_atomic_sub_fetch(&binding->references, 1, HG_ACQ_REL) != 0) return; /* a queue has it */
+    hg_error kept = *hg_error_record();                                        /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
     for (uint8_t i = 0; i < binding->prepared_count; i++) b->driver->prepared_destroy(binding->prepared[i]);

@@ -4,7 +4,7 @@
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "base/sized.h"
-#include "runtime/runtime.h"
+#include "runtime/queue_internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -408,7 +408,10 @@ static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *cons
     for (uint64_t i = 0; i < count && commands; i++)
         commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = b->bindings[i]};
     if (status == HG_OK) status = hg_queue_submit(queue, commands, (size_t)count, all, wait_count + (b->last != NULL), &last);
-    if (status == HG_OK && signal) status = hg_queue_submit(queue, NULL, 0, &last, 1, signal);
+    if (status == HG_OK && signal) {
+        hg_event_retain(last); /* the caller's, who may cancel it */
+        *signal = last;
+    }
     if (last) {
         hg_event_destroy(b->last);
         b->last = last;

@@ -319,6 +319,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     hg_submission_work *s = new_submission(q, count, waits, wait_count, signal != NULL);
     if (!s) return hg_fail_memory();
     for (size_t i = 0; i < count; i++) HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
+    hg_submission_keep(s);
     append(q, s, signal);
     if (!q->has_thread) (void)drive_all(false);
     return HG_OK;
@@ -394,6 +395,7 @@ static hg_status start(hg_binding *binding, hg_context *c, hg_event **event, boo
         return hg_fail_memory();
     }
     s->commands[0] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = binding};
+    hg_submission_keep(s);
     if (binding->launch.lanes) {
         hg_flight_join(q, f); /* the order of runs is that of their starts */
         s->prepared = f;

@@ -32,6 +32,7 @@ typedef struct hg_submission_work {
     size_t next_wait, next_command;
     uint32_t flights, unsure; /* its work under way; of it, what may still fail */
     bool begun;               /* all events it waits for are done, or the device waits for them */
+    bool keeps;               /* its bindings */
     bool followed;            /* the device does: they are looked at before the host does anything, and at the end */
     hg_status status;
     hg_error error;
@@ -97,5 +98,9 @@ void hg_queue_wait_for_turn(hg_queue *q);
 hg_flight *hg_flight_create(hg_queue *q, hg_binding *binding);
 void hg_flight_join(hg_queue *q, hg_flight *flight); /* its place in the order, now */
 void hg_submission_free(hg_submission_work *s);
+/* The bindings that it launches: kept until they are over, let go before anybody learns of it. */
+void hg_binding_retain(hg_binding *binding); /* binding.c */
+void hg_submission_keep(hg_submission_work *s);
+void hg_submission_let_go(hg_submission_work *s);
 
 #endif

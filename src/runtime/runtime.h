@@ -188,6 +188,7 @@ typedef struct hg_held {
 enum { HG_MOST_PREPARED = 4 };
 struct hg_binding {
     hg_executable *executable;
+    uint32_t references; /* atomic: creator, submissions that are not over */
     hg_arena arena;
     hg_resolved launch;
     uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */

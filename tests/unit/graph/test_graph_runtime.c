@@ -164,6 +164,107 @@ static void on_queues(scene *s) {
     hg_graph_binding_destroy(s->binding);
 }
 
+/* Everything is freed while the work is under way; what the events wait for is done all the same. */
+static void freed_in_flight(scene *s) {
+    hg_queue *queue = NULL;
+    hg_event *events[4] = {NULL};
+    hg_graph *graph = read_graph(NETWORK);
+    set_rows(s, MOST_ROWS);
+    CHECK_OK(hg_queue_create(s->backend, NULL, &queue));
+    CHECK_OK(hg_graph_compile(s->backend, graph, NULL, &s->executable));
+    hg_graph_release(graph);
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(hg_graph_bind(s->executable, s->params, &s->binding));
+        CHECK_OK(hg_graph_binding_submit(s->binding, queue, NULL, 0, &events[i]));
+        CHECK_OK(hg_graph_binding_submit(s->binding, queue, NULL, 0, NULL));
+        hg_graph_binding_destroy(s->binding);
+    }
+    hg_graph_executable_destroy(s->executable);
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(hg_event_wait(events[i]));
+        hg_event_destroy(events[i]);
+    }
+    CHECK_OK(hg_queue_synchronize(queue));
+    CHECK(is_right(s, MOST_ROWS));
+    hg_queue_destroy(queue);
+}
+
+/* ---- ending early ---- */
+
+static hg_status endless(void *user, const char *file, hg_diagnostics *d, hg_program **program) {
+    static const char text[] =
+        ".atlas 1\n.program endless\n.param x buffer u32 in [n]\n.param y buffer u32 out [n]\n.param n u64\n.lanes n\n"
+        ".reg u u32\n ldg u, [x[global]]\nagain:\n setne.u32 p0, u, 7\n bra.p0 @again\n stg [y[global]], u\n";
+    (void)user;
+    (void)file;
+    return hg_program_assemble(text, sizeof text - 1, d, program);
+}
+
+typedef struct endless_scene {
+    hg_graph *graph;
+    hg_graph_executable *executable;
+    hg_graph_binding *binding;
+    hg_params *params;
+    hg_buffer x, y;
+} endless_scene;
+
+/* A graph whose second call ends for inputs of 7 alone. */
+static void make_endless(const scene *s, uint64_t timeout_ms, endless_scene *e) {
+    static const char text[] = ".graph 1\n.program loop \"loop.atlas\"\n.input x u32 [4]\na = parallel_map_binary max, a=x, b=x\n"
+                               "b = @loop x=a, n=4\ny = parallel_map_binary add, a=b, b=x\n.output y\n";
+    hg_graph_read_options read = {.size = sizeof read, .program = endless};
+    hg_graph_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+    static const uint32_t zeros[4];
+    CHECK_OK(hg_graph_read_text(text, sizeof text - 1, &read, NULL, &e->graph));
+    e->params = hg_params_create();
+    e->x = make_buffer(s->backend, zeros, sizeof zeros);
+    e->y = make_buffer(s->backend, zeros, sizeof zeros);
+    CHECK_OK(hg_params_set_buffer(e->params, "x", e->x));
+    CHECK_OK(hg_params_set_buffer(e->params, "y", e->y));
+    CHECK_OK(hg_graph_compile(s->backend, e->graph, &options, &e->executable));
+    CHECK_OK(hg_graph_bind(e->executable, e->params, &e->binding));
+}
+
+/* Afterwards it runs, where it ends. */
+static void end_endless(const scene *s, endless_scene *e) {
+    static const uint32_t sevens[4] = {7, 7, 7, 7};
+    uint32_t out[4] = {0};
+    CHECK_OK(hg_buffer_write(s->backend, e->x, 0, sevens, sizeof sevens));
+    CHECK_OK(hg_graph_binding_launch(e->binding));
+    CHECK_OK(hg_buffer_read(s->backend, e->y, 0, out, sizeof out));
+    CHECK(out[0] == 14 && out[3] == 14);
+    hg_graph_binding_destroy(e->binding);
+    hg_graph_executable_destroy(e->executable);
+    hg_graph_release(e->graph);
+    hg_params_destroy(e->params);
+    CHECK_OK(hg_backend_free_buffer(s->backend, e->x));
+    CHECK_OK(hg_backend_free_buffer(s->backend, e->y));
+}
+
+static void deadline(const scene *s) {
+    endless_scene e;
+    make_endless(s, 50, &e);
+    CHECK_STATUS(hg_graph_binding_launch(e.binding), HG_ERROR_EXECUTION_FAILED);
+    CHECK_MESSAGE(memcmp(hg_last_error()->code, "F08", 3) == 0 && strstr(hg_last_error()->message, "endless that makes b, line 5"), "%s",
+                  hg_last_error_text());
+    end_endless(s, &e);
+}
+
+static void cancel(const scene *s) {
+    endless_scene e;
+    hg_queue *queue = NULL;
+    hg_event *event = NULL;
+    make_endless(s, UINT64_MAX, &e);
+    CHECK_OK(hg_queue_create(s->backend, NULL, &queue));
+    CHECK_OK(hg_graph_binding_submit(e.binding, queue, NULL, 0, &event));
+    hg_event_cancel(event);
+    CHECK_STATUS(hg_event_wait(event), HG_ERROR_EXECUTION_FAILED);
+    CHECK_MESSAGE(memcmp(hg_last_error()->code, "F11", 3) == 0, "%s", hg_last_error_text());
+    hg_event_destroy(event);
+    hg_queue_destroy(queue);
+    end_endless(s, &e);
+}
+
 /* ---- faults ---- */
 
 static void faults(scene *s) {
@@ -265,6 +366,9 @@ int main(int argc, char **argv) {
     other_extents(s, device ? 333 : 1);
     refusals(s);
     on_queues(s);
+    freed_in_flight(s);
+    deadline(s);
+    if (!device) cancel(s); /* lanes of a device may not be stopped */
     faults(s);
     if (!device) failing_allocations(s);
     failing_calls_of_driver(s);
