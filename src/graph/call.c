@@ -11,7 +11,11 @@ static void sort_operands(graph_request *r) {
 }
 
 static hg_status append(hg_graph *g, graph_request *r) {
-    graph_call call = {.op = r->op, .type = r->type, .program = r->program, .line = r->line, .whole = r->program && graph_fills(g, r)};
+    graph_call call = {.op = r->op, .type = r->type, .program = r->program, .line = r->line};
+    if (r->program) {
+        call.whole = graph_fills(g, r);
+        call.writes_more = graph_writes_more(r->program);
+    }
     HG_TRY(graph_add_parts(g, &call, r->operands, r->operand_count, r->results, r->result_count));
     return graph_append(g, &call);
 }

@@ -1,5 +1,5 @@
-/* Programs that write every element of what they make: one lane an element, and each stores its own before anything can part the lanes. Memory for such
- * results need not begin as zeros. Must not know: devices. */
+/* What programs write. Those that write every element of what they make, one lane an element and each its own before anything can part the lanes, do not need
+ * memory that begins as zeros; those that write more than they make are never left out. Must not know: devices. */
 #include "graph/request.h"
 
 enum { GLOBAL = 255 }; /* the register that has the lane's number, unless the program writes it */
@@ -7,7 +7,7 @@ enum { GLOBAL = 255 }; /* the register that has the lane's number, unless the pr
 /* Whether an operand uses what the register holds. */
 static bool uses(const hg_operand *o, const hg_operand_info *info, uint8_t reg) {
     bool place = (info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY) &&
-                 (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_POOL_REG);
+                 (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_POOL_REG || o->place == HG_PLACE_BARE);
     bool number = (info->kind == HG_K_REG && (info->access & HG_READ)) || (info->kind == HG_K_COUNT && o->is_reg);
     if (info->kind == HG_K_ADDRESS && o->has_index && o->index == reg) return true;
     return (place || number) && o->reg == reg;
@@ -71,4 +71,25 @@ bool graph_fills(hg_graph *g, graph_request *r) {
         if (!has_lane_each(g, r, &g->values.data[r->results[i].value]) || !fills(r->program, p)) return false;
     }
     return true;
+}
+
+/* Memory that stays when the program is over, and that no parameter names. */
+static bool is_elsewhere(const hg_operand *o) {
+    static const uint8_t places[] = {HG_PLACE_BUF, HG_PLACE_POOL, HG_PLACE_CLASS, HG_PLACE_PHI, HG_PLACE_FLAT};
+    for (size_t i = 0; i < HG_COUNT_OF(places); i++)
+        if (o->place == places[i]) return true;
+    return false;
+}
+
+bool graph_writes_more(const hg_program *p) {
+    for (uint32_t i = 0; i < p->inst_count; i++) {
+        const hg_op_info *row = hg_op_get((hg_op)p->insts[i].op);
+        const hg_operand *o = hg_inst_operands(p, i);
+        if (row->flags & HG_F_ATLAS) return true; /* phases and resonance of the context */
+        for (uint32_t k = 0; k < row->operand_count; k++) {
+            bool array = row->operands[k].kind == HG_K_ADDRESS || row->operands[k].kind == HG_K_ARRAY;
+            if (array && (row->operands[k].access & HG_WRITE) && is_elsewhere(&o[k])) return true;
+        }
+    }
+    return false;
 }

@@ -74,6 +74,7 @@ typedef struct graph_call {
     uint8_t type;              /* hg_type of the instruction */
     const hg_program *program; /* the graph's */
     bool whole;                /* of a program: it writes every element of its results; instructions do */
+    bool writes_more;          /* of a program: more than its results, memory that others may read later */
     uint32_t first_operand, operand_count;
     uint32_t first_result, result_count;
     uint32_t line;

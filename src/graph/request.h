@@ -50,5 +50,7 @@ hg_status graph_infer_program(hg_graph *g, graph_request *r) HG_NODISCARD;
 graph_extent graph_translate(hg_graph *g, graph_request *r, const hg_extent *e);
 /* Whether a program writes every element of its results (fills.c). */
 bool graph_fills(hg_graph *g, graph_request *r);
+/* Whether a program writes more than its results: class memory, state. */
+bool graph_writes_more(const hg_program *program);
 
 #endif

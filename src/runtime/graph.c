@@ -288,6 +288,25 @@ static hg_status in_call(const hg_graph *g, const graph_region *r, hg_status sta
     return status;
 }
 
+/* The calls of a region's instructions, for whoever looks where the time went. They go with the binding, which work under way keeps. */
+static hg_status label(const hg_graph *g, const graph_region *r, hg_binding *binding) {
+    const hg_program *p = r->program;
+    uint32_t at = 0;
+    if (!binding->executable->backend->profile || !r->calls.count) return HG_OK;
+    const char **labels = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *labels);
+    for (uint32_t i = 0; labels && i < p->inst_count; i++) {
+        bool call = hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE;
+        char text[160];
+        labels[i] = NULL;
+        if (call ? at >= r->calls.count || r->direct : i || !r->direct) continue;
+        const char *what = graph_call_text(g, &g->calls.data[r->calls.data[at++]], text);
+        labels[i] = hg_arena_text(&binding->arena, what, strlen(what));
+        if (!labels[i]) return hg_fail_memory();
+    }
+    binding->labels = labels;
+    return labels ? HG_OK : hg_fail_memory();
+}
+
 static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
     const graph_region *r = &b->executable->regions.data[number];
     hg_params *params = hg_params_create();
@@ -295,8 +314,23 @@ static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
     hg_status status = set_region(b, r, params);
     if (status == HG_OK)
         status = hg_binding_create(b->executable->executables[number], &b->executable->launch, params, &b->bindings[number]);
+    if (status == HG_OK) status = label(b->executable->graph, r, b->bindings[number]);
     hg_params_destroy(params);
     return in_call(b->executable->graph, r, status);
+}
+
+static hg_status allocate_workspace(hg_graph_binding *b) {
+    const hg_graph *g = b->executable->graph;
+    hg_status status = hg_backend_allocate_buffer(b->executable->backend, b->memory.bytes, &b->workspace);
+    char what[160], message[sizeof hg_error_record()->message];
+    hg_error *error = hg_error_record();
+    if (status != HG_ERROR_ALLOCATION_FAILED || !g->calls.count) return status;
+    snprintf(message, sizeof message, "the workspace of %s: %.300s; most is needed at %s: %llu bytes", g->name, error->message,
+             graph_call_text(g, &g->calls.data[b->memory.peak], what), (unsigned long long)b->memory.least);
+    memcpy(error->message, message, sizeof message);
+    error->line = g->calls.data[b->memory.peak].line;
+    error->column = error->line != 0;
+    return status;
 }
 
 static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
@@ -312,7 +346,7 @@ static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     graph_extent_values(g, symbols, b->extents);
     HG_TRY(graph_check(g, b->extents));
     HG_TRY(graph_plan_memory(g, b->extents, graph_passes_have(&e->passes, GRAPH_PASS_SHARE), &b->memory));
-    HG_TRY(hg_backend_allocate_buffer(e->backend, b->memory.bytes, &b->workspace));
+    HG_TRY(allocate_workspace(b));
     HG_TRY(bind_values(b, params));
     for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));
     return HG_OK;

@@ -9,6 +9,10 @@ enum { NO_WAIT_NS = 1000 };
 
 static uint32_t line_of(const hg_program *p, uint32_t inst) { return p->lines && inst < p->inst_count ? p->lines[inst] : 0; }
 
+static const char *label_of(const hg_binding *binding, uint32_t inst) {
+    return binding->labels && inst < binding->executable->program->inst_count ? binding->labels[inst] : NULL;
+}
+
 void hg_span_wait(const hg_backend *b, const char *what, uint64_t start) {
     if (hg_clock_ns() - start < NO_WAIT_NS) return;
     hg_profile_end(b->profile, &(hg_profile_span){.kind = HG_PROFILE_WAIT, .name = what, .start_ns = start});
@@ -63,7 +67,7 @@ static void step_detail(const hg_run *run, const plan_step *step, char text[96])
 }
 
 void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint64_t start) {
-    char name[64], detail[192], who[96];
+    char name[64], detail[384], who[96];
     const hg_op_info *op = hg_op_get((hg_op)step->op);
     hg_opname opname = kir_step_name(step->info);
     bool typed = op->type_count != 0, named = opname < HG_OPNAME_COUNT;
@@ -74,6 +78,8 @@ void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint
         snprintf(detail + used, sizeof detail - (size_t)used, ", and %u behind it", (unsigned)count - 1);
     step_detail(run, step, who);
     if (used > 0 && used < (int)sizeof detail) snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s", who);
+    const char *label = label_of(run->binding, step->inst);
+    snprintf(detail + strlen(detail), sizeof detail - strlen(detail), "%s%s", label ? ", " : "", label ? label : "");
     hg_profile_end(run->context->backend->profile, &(hg_profile_span){.kind = HG_PROFILE_STEP,
                                                                       .name = name,
                                                                       .detail = detail,
@@ -90,6 +96,9 @@ void hg_span_program(const hg_binding *binding, uint64_t start) {
         kernel_span(binding, 0, start, &span);
         hg_profile_end(profile, &span);
     }
-    hg_profile_end(profile, &(hg_profile_span){
-                                .kind = HG_PROFILE_PROGRAM, .name = e->program->name, .start_ns = start, .lanes = binding->launch.lanes});
+    hg_profile_end(profile, &(hg_profile_span){.kind = HG_PROFILE_PROGRAM,
+                                               .name = e->program->name,
+                                               .detail = label_of(binding, 0),
+                                               .start_ns = start,
+                                               .lanes = binding->launch.lanes});
 }

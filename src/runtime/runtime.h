@@ -188,7 +188,8 @@ typedef struct hg_held {
 enum { HG_MOST_PREPARED = 4 };
 struct hg_binding {
     hg_executable *executable;
-    uint32_t references; /* atomic: creator, submissions that are not over */
+    uint32_t references;       /* atomic: creator, submissions that are not over */
+    const char *const *labels; /* what instructions are, for profiles: of each one's number a text or NULL. NULL: of none */
     hg_arena arena;
     hg_resolved launch;
     uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */

@@ -1530,6 +1530,13 @@ def graphs():
     for weights in ("w.npz", "packed.npz"):
         expect(run("run", net, "--in", "x=x.npy", "--weights", weights, "--out", "y=y.npy"), 0, what=f"run net.graph with {weights}")
         check(numpy.abs(numpy.load("y.npy") - y).max() < 1e-5, f"run net.graph with {weights}: {numpy.load('y.npy')}, expected {y}")
+    expect(run("run", net, "--in", "x=x.npy", "--weights", "w.npz", "--profile", "graph.json"), 0, what="run net.graph --profile")
+    details = {event["args"].get("detail", "") for event in json.load(open("graph.json"))["traceEvents"] if event["ph"] == "X" and event["cat"] in ("step", "program")}
+    check(all(any(call in detail for detail in details) for call in ("gemm that makes h, line 8", "twice that makes t, line 10", "layer_norm that makes y, line 11")),
+          f"calls in a profile of a graph: {details}")
+    numpy.save("big.npy", numpy.zeros((100000, 6), numpy.float32))
+    expect(run("run", net, "--in", "x=big.npy", "--weights", "w.npz", "--max-memory", "8M"), 1,
+           r"the workspace of net: \d+ bytes asked for, .*\(max_memory\); most is needed at twice that makes t, line 10: \d+ bytes", what="a workspace beyond --max-memory")
     expect(run("verify", net), 0, out="net.graph: ok, 4 calls, 7 values\n", what="verify net.graph")
     document = json.loads(run("bench", net, "--set", "n=8", "--repeat", "3", "--json").out)["outputs"][0]
     check(document["launches"] == 3 and document["bytes"] == 4 * (8 * 6 + 6 * 4 + 4 + 8 * 4) and document["median_ms"] > 0, f"bench net.graph: {document}")

@@ -159,7 +159,64 @@ static void check_long(void) {
     hg_text_free(&text);
 }
 
+/* ---- what programs write ---- */
+
+typedef struct program_case {
+    const char *body; /* of a program over x in, y out, n, k; one lane for each of n */
+    bool whole, more;
+} program_case;
+static const program_case PROGRAMS[] = {
+    {"ldg u, [x[global]]\nstg [y[global]], u\n", true, false},
+    {"ldg u, [x[global]]\nadd u, u, u\nstg [y[global]], u\nsetlt p0, u, u\nbra.p0 @end\nstg [y[global]], u\nend:\nexit\n", true, false},
+    {"ldg u, [x[global]]\nsetlt p0, u, u\nbra.p0 @end\nstg [y[global]], u\nend:\nexit\n", false, false}, /* some lanes may not */
+    {"ldg u, [y[global]]\nstg [y[global]], u\n", false, false},                                          /* it reads zeros */
+    {"ldg u, [x[global]]\nstg [y[global]], u\nldg u, [y[k]]\nstg [y[k]], u\n", false, false},
+    {"ldg u, [x[global]]\nstg [y[k]], u\n", false, false},
+    {"ldg u, [x[global]]\nadd at, global, k\nstg [y[at]], u\n", false, false},
+    {"ldg u, [x[global]]\nstg [y[global + 1]], u\n", false, false},
+    {"ldg u, [x[global]]\nstg [x[global]], u\n", false, false}, /* another array */
+    {"ldg u, [x[global]]\ncvt.f32.u64 u, global\nadd.u64 r255, r255, 1\nstg [y[r255]], u\n", false, false},
+    {"ldg u, [x[global]]\nstg [y[global]], u\nstg [class3 + 0], u\n", true, true},
+    {"ldg u, [x[global]]\nstg [y[global]], u\nldg u, [class3 + 0]\n", true, false},
+    {"ldg u, [x[global]]\nstg [y[global]], u\nmov_imm.u32 r250, 1\nphase.write r250, 5\n", true, true},
+    {"ldg u, [x[global]]\nstg [y[global]], u\nmov_imm.u64 at, 0\natom.add.u64 at, [class3 + at], at\n", true, true},
+};
+
+static hg_status assemble_case(void *user, const char *file, hg_diagnostics *d, hg_program **program) {
+    char text[600];
+    (void)file;
+    int length = snprintf(text, sizeof text,
+                          ".atlas 1\n.program p\n.param x buffer f32 inout [n]\n.param y buffer f32 out [n]\n.param n u64\n.param k u64\n"
+                          ".lanes n\n.reg u f32\n.reg at u64\n%s",
+                          (const char *)user);
+    return hg_program_assemble(text, (size_t)length, d, program);
+}
+
+static void check_program(const program_case *c) {
+    static const char text[] =
+        ".graph 1\n.extent k\n.program p \"p.atlas\"\n.input x f32 [4]\nunread, also = @p x=x, k=k\ny = parallel_map abs, in=x\n"
+        ".output y\n";
+    hg_graph *g = NULL, *done = NULL;
+    graph_pass_order order;
+    hg_graph_read_options options = {.size = sizeof options, .program = assemble_case, .user = (void *)(uintptr_t)c->body};
+    hg_diagnostics *d = hg_diagnostics_create(3);
+    bool good = hg_graph_read_text(text, sizeof text - 1, &options, d, &g) == HG_OK && graph_passes_named("dead", &order) == HG_OK &&
+                graph_optimize(g, &order, &CHECKED, &done) == HG_OK;
+    CHECK_MESSAGE(good, "%s\n%s", hg_last_error_text(), c->body);
+    if (good) {
+        CHECK_MESSAGE(g->calls.data[0].whole == c->whole && g->calls.data[0].writes_more == c->more, "whole %d, more %d:\n%s",
+                      g->calls.data[0].whole, g->calls.data[0].writes_more, c->body);
+        bool kept = false;
+        for (uint64_t i = 0; i < done->calls.count; i++) kept |= done->calls.data[i].program == g->programs.data[0].program;
+        CHECK_MESSAGE(kept == c->more, "kept %d:\n%s", kept, c->body);
+    }
+    hg_diagnostics_destroy(d);
+    hg_graph_release(done);
+    hg_graph_release(g);
+}
+
 int main(void) {
+    for (size_t i = 0; i < sizeof PROGRAMS / sizeof *PROGRAMS; i++) check_program(&PROGRAMS[i]);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) check_case(&CASES[i]);
     check_long();
     return test_done();
