@@ -220,7 +220,7 @@ static bool read_members(cli *c, cli_values *values, const char *path, bool may_
     hg_text names = {0};
     const char *what = strcmp(path, "-") == 0 ? "<stdin>" : path;
     if (!cli_take_input(c, path, "--in -", "arrays")) return false;
-    bool good = hg_file_read_in(c->memory, path, UINT64_MAX, &file) == HG_OK;
+    bool good = hg_file_map(c->memory, path, &file) == HG_OK;
     bool one_array = good && file.length >= 6 && memcmp(file.data, "\x93NUMPY", 6) == 0;
     if (one_array)
         cli_error(c, "P06", "%s: a .npy file, which is one array: give --in NAME=%s", what, path);

@@ -9,11 +9,6 @@
 
 /* ---- lives ---- */
 
-/* From which call on a value has contents, and up to which it is read; of all that take over its memory. */
-typedef struct graph_life {
-    uint32_t first, last; /* first > last: it needs no memory of the workspace */
-} graph_life;
-
 static uint32_t next_owner(const graph_value *v) { return v->source == GRAPH_VIEW ? v->of : v->takes; }
 
 /* Of each value the one whose memory it is in: that of the first of those that took it over. */
@@ -224,11 +219,12 @@ static bool place(item *items, uint64_t count, bool shared, graph_memory *memory
 
 hg_status graph_plan_memory(const hg_graph *g, const uint64_t *extents, bool shared, graph_memory *memory) {
     uint64_t count;
-    graph_life *lives = hg_alloc((size_t)(g->values.count + 1) * sizeof *lives);
     item *items = hg_alloc((size_t)(g->values.count + 1) * sizeof *items);
-    *memory = (graph_memory){.owners = hg_alloc((size_t)(g->values.count + 1) * sizeof *memory->owners),
+    *memory = (graph_memory){.lives = hg_alloc((size_t)(g->values.count + 1) * sizeof *memory->lives),
+                             .owners = hg_alloc((size_t)(g->values.count + 1) * sizeof *memory->owners),
                              .offsets = hg_calloc((size_t)g->values.count + 1, sizeof *memory->offsets)};
     uint32_t *owners = memory->owners;
+    graph_life *lives = memory->lives;
     hg_status status = HG_OK;
     if (!lives || !items || !owners || !memory->offsets) {
         status = hg_fail_memory();
@@ -241,15 +237,14 @@ hg_status graph_plan_memory(const hg_graph *g, const uint64_t *extents, bool sha
             status = hg_fail_memory();
         for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) memory->offsets[i] = memory->offsets[owners[i]];
     }
-    hg_free(lives);
     hg_free(items);
     if (status != HG_OK) graph_memory_free(memory);
     return status;
 }
 
 void graph_memory_free(graph_memory *memory) {
+    hg_free(memory->lives);
     hg_free(memory->owners);
     hg_free(memory->offsets);
-    memory->owners = NULL;
-    memory->offsets = NULL;
+    *memory = (graph_memory){0};
 }

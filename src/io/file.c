@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,14 +52,34 @@ hg_status hg_bytes_alloc_in(hg_budget *budget, uint64_t length, hg_bytes *out) {
         return hg_fail_memory();
     }
     data[length] = 0;
-    *out = (hg_bytes){data, length, budget, length};
+    *out = (hg_bytes){data, length, budget, length, NULL};
     return HG_OK;
 }
 
 hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) { return hg_bytes_alloc_in(NULL, length, out); }
 
+typedef struct hg_mapping {
+    void *data;
+    size_t length;
+    uint32_t references; /* of bytes; atomic */
+} hg_mapping;
+
+static void release_mapping(hg_mapping *m) {
+    if (hg_atomic_sub_fetch(&m->references, 1, HG_ACQ_REL) != 0) return;
+    (void)munmap(m->data, m->length);
+    hg_free(m);
+}
+
+void hg_bytes_part(const hg_bytes *whole, uint64_t offset, uint64_t length, hg_bytes *out) {
+    hg_atomic_fetch_add(&whole->mapping->references, 1, HG_RELAXED);
+    *out = (hg_bytes){.data = whole->data + offset, .length = length, .mapping = whole->mapping};
+}
+
 void hg_bytes_free(hg_bytes *bytes) {
-    hg_free_aligned(bytes->data);
+    if (bytes->mapping)
+        release_mapping(bytes->mapping);
+    else
+        hg_free_aligned(bytes->data);
     hg_budget_release(bytes->budget, bytes->charged);
     *bytes = (hg_bytes){0};
 }
@@ -96,6 +117,7 @@ hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) {
     }
     off_t at = S_ISREG(info.st_mode) ? lseek(in->file, 0, SEEK_CUR) : 0;
     if (S_ISREG(info.st_mode) && at >= 0 && info.st_size > at) in->size = (uint64_t)(info.st_size - at);
+    in->whole = at == 0;
     return HG_OK;
 }
 
@@ -134,6 +156,19 @@ hg_status hg_input_read(hg_input *in, uint64_t until) {
     return HG_OK;
 }
 
+bool hg_input_map(hg_input *in, hg_bytes *out) {
+    if (!in->size || !in->whole || in->size > SIZE_MAX) return false;
+    hg_mapping *m = hg_alloc(sizeof *m);
+    void *data = m ? mmap(NULL, (size_t)in->size, PROT_READ, MAP_PRIVATE, in->file, 0) : MAP_FAILED;
+    if (data == MAP_FAILED) {
+        hg_free(m);
+        return false;
+    }
+    *m = (hg_mapping){data, (size_t)in->size, 1};
+    *out = (hg_bytes){.data = data, .length = in->size, .budget = in->bytes.budget, .mapping = m};
+    return true;
+}
+
 void hg_input_take(hg_input *in, hg_bytes *out) {
     if (in->bytes.length - in->used > STEP || !in->bytes.data) HG_IGNORE(resize(&in->bytes, in->used, in->used)); /* it stays larger */
     in->bytes.length = in->used;
@@ -160,6 +195,15 @@ hg_status hg_file_read_in(hg_budget *budget, const char *path, uint64_t limit, h
     if (status == HG_OK) hg_input_take(&in, out);
     hg_input_close(&in);
     return status;
+}
+
+hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) {
+    hg_input in;
+    *out = (hg_bytes){0};
+    HG_TRY(hg_input_open(&in, path, budget));
+    bool mapped = hg_input_map(&in, out);
+    hg_input_close(&in);
+    return mapped ? HG_OK : hg_file_read_in(budget, path, UINT64_MAX, out);
 }
 
 hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) { return hg_file_read_in(NULL, path, limit, out); }

@@ -15,6 +15,7 @@ typedef struct hg_bytes {
     uint64_t length;
     hg_budget *budget; /* that it is charged to; NULL: to none */
     uint64_t charged;
+    struct hg_mapping *mapping; /* of a file, that data lies in: for reading alone, without the NUL; NULL: memory of its own */
 } hg_bytes;
 typedef struct hg_file_part {
     const void *data;
@@ -29,6 +30,9 @@ enum { HG_PART_BYTES = 1 << 20 };
  * HG_ERROR_ALLOCATION_FAILED beyond it. */
 hg_status hg_file_read(const char *path, uint64_t limit, hg_bytes *out) HG_NODISCARD;
 hg_status hg_file_read_in(hg_budget *budget, const char *path, uint64_t limit, hg_bytes *out) HG_NODISCARD;
+/* The same mapped into memory where it is a regular file, which charges nothing; whoever shortens it meanwhile ends the process. What else there is, is
+ * read. */
+hg_status hg_file_map(hg_budget *budget, const char *path, hg_bytes *out) HG_NODISCARD;
 hg_status hg_bytes_alloc(uint64_t length, hg_bytes *out) HG_NODISCARD; /* contents not set, NUL behind */
 hg_status hg_bytes_alloc_in(hg_budget *budget, uint64_t length, hg_bytes *out) HG_NODISCARD;
 void hg_bytes_free(hg_bytes *bytes);
@@ -66,7 +70,7 @@ enum { HG_NPY_HEADER_BYTES = 512 }; /* enough for every type and HG_MAX_EXTENTS 
 /* The header NumPy writes (version 1.0, C order); returns its length, a multiple of 64. rank at most HG_MAX_EXTENTS. */
 size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_t out[HG_NPY_HEADER_BYTES]);
 
-/* Names of the arrays in a .npz in memory, each with a line feed behind it; of members of one name, of which the last counts, all; and one of them by its name. what: as messages name the file. */
+/* Of a .npz that is mapped a member that is stored is part of the mapping. Names of the arrays in a .npz in memory, each with a line feed behind it; of members of one name, of which the last counts, all; and one of them by its name. what: as messages name the file. */
 hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) HG_NODISCARD;
 hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name, hg_type type, const hg_array_bounds *bounds,
                        hg_array *out) HG_NODISCARD;

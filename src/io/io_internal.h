@@ -16,6 +16,7 @@ typedef struct hg_input {
     int file;
     bool ended;
     uint64_t size; /* of a regular file; 0: unknown */
+    bool whole;    /* nothing of it was read before */
     uint64_t used; /* bytes read so far, all of them in bytes */
     hg_bytes bytes;
 } hg_input;
@@ -23,6 +24,10 @@ typedef struct hg_input {
 hg_status hg_input_open(hg_input *in, const char *path, hg_budget *budget) HG_NODISCARD;
 /* Until so many bytes are there, or the end. */
 hg_status hg_input_read(hg_input *in, uint64_t until) HG_NODISCARD;
+/* All of it, mapped into memory; false: it cannot be, and is still to be read. */
+bool hg_input_map(hg_input *in, hg_bytes *out);
+/* Part of a mapping, which stays as long as the part does. */
+void hg_bytes_part(const hg_bytes *whole, uint64_t offset, uint64_t length, hg_bytes *out);
 void hg_input_take(hg_input *in, hg_bytes *out); /* what was read, with a NUL behind it */
 void hg_input_close(hg_input *in);
 

@@ -143,11 +143,14 @@ static hg_status unpack(const hg_bytes *file, const char *what, const member *m,
     if (m->method != 0 && m->method != 8) return bad_zip(what, "the member is compressed by a method other than deflate");
     if (m->method == 0 && m->packed != m->size) return bad_zip(what, "bad member size");
     if (m->size / 1032 > m->packed) return bad_zip(what, "bad member size"); /* deflate packs at most 258 bytes into 2 bits */
-    HG_TRY(hg_bytes_alloc_in(file->budget, m->size, out));
-    bool memory_failed = false, done = true;
-    if (m->method == 0)
-        memcpy(out->data, file->data + start, (size_t)m->size);
+    bool memory_failed = false, done = true, mapped = m->method == 0 && file->mapping;
+    if (mapped)
+        hg_bytes_part(file, start, m->size, out);
     else
+        HG_TRY(hg_bytes_alloc_in(file->budget, m->size, out));
+    if (m->method == 0 && !mapped)
+        memcpy(out->data, file->data + start, (size_t)m->size);
+    else if (!mapped)
         done = hg_inflate(file->data + start, m->packed, out->data, m->size, &memory_failed);
     if (done && hg_crc32(0, out->data, out->length) == m->crc) return HG_OK;
     hg_bytes_free(out);
@@ -255,8 +258,10 @@ hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name,
 
 static hg_status read_npz(hg_input *in, const char *source, const char *key, hg_type type, const hg_array_bounds *bounds, hg_array *out) {
     hg_bytes file = {0};
-    HG_TRY(hg_input_read(in, UINT64_MAX));
-    hg_input_take(in, &file);
+    if (!hg_input_map(in, &file)) {
+        HG_TRY(hg_input_read(in, UINT64_MAX));
+        hg_input_take(in, &file);
+    }
     hg_status status = file.data ? hg_npz_array(&file, source, key, type, bounds, out) : bad_zip(source, "too short");
     hg_bytes_free(&file);
     return status;

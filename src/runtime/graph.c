@@ -4,6 +4,7 @@
 #include "graph/memory.h"
 #include "graph/passes.h"
 #include "base/sized.h"
+#include "runtime/graph.h"
 #include "runtime/queue_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct hg_graph_binding {
     hg_binding **bindings; /* of each region */
     hg_mutex lock;         /* protects `last`; held by a launch that waits */
     hg_event *last;        /* of the last submission; NULL: it is over */
+    bool spoils;           /* graph.h */
 };
 
 /* ---- executables ---- */
@@ -412,10 +414,35 @@ static hg_status wait_for_last(hg_graph_binding *b) {
     return HG_OK;
 }
 
+void hg_graph_binding_spoil(hg_graph_binding *b) { b->spoils = true; }
+
+/* Blocks of the workspace, of GRAPH_ALIGN bytes, that values have which are made before a call and read by it or later. */
+static void mark_live(const hg_graph_binding *b, uint32_t call, uint8_t *used) {
+    const hg_graph *g = b->executable->graph;
+    for (uint32_t i = 0; i < g->values.count; i++) {
+        const graph_life *life = &b->memory.lives[i];
+        if (b->memory.owners[i] != i || life->first >= call || life->last < call) continue;
+        memset(used + b->memory.offsets[i] / GRAPH_ALIGN, 1, (size_t)((bytes_of(b, i) + GRAPH_ALIGN - 1) / GRAPH_ALIGN));
+    }
+}
+
+static hg_status spoil(const hg_graph_binding *b, uint32_t call) {
+    uint64_t blocks = b->memory.bytes / GRAPH_ALIGN;
+    uint8_t noise[GRAPH_ALIGN], *used = hg_calloc((size_t)blocks + 1, 1);
+    hg_status status = used ? HG_OK : hg_fail_memory();
+    memset(noise, 0xA5, sizeof noise);
+    if (used) mark_live(b, call, used);
+    for (uint64_t i = 0; i < blocks && status == HG_OK; i++)
+        if (!used[i]) status = hg_buffer_write(b->executable->backend, b->workspace, i * GRAPH_ALIGN, noise, sizeof noise);
+    hg_free(used);
+    return status;
+}
+
 static hg_status launch_all(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
     HG_TRY(wait_for_last(b));
     for (uint64_t i = 0; i < e->regions.count; i++) {
+        if (HG_UNLIKELY(b->spoils)) HG_TRY(spoil(b, e->regions.data[i].calls.data[0]));
         hg_status status = hg_binding_launch(b->bindings[i]);
         if (HG_UNLIKELY(status != HG_OK)) return in_call(e->graph, &e->regions.data[i], status);
     }

@@ -1530,6 +1530,19 @@ def graphs():
     for weights in ("w.npz", "packed.npz"):
         expect(run("run", net, "--in", "x=x.npy", "--weights", weights, "--out", "y=y.npy"), 0, what=f"run net.graph with {weights}")
         check(numpy.abs(numpy.load("y.npy") - y).max() < 1e-5, f"run net.graph with {weights}: {numpy.load('y.npy')}, expected {y}")
+    # stored members of a .npz take no memory beside the buffers; compressed ones do
+    big = write("big.graph", ".graph 1\n.input x f32 [4]\n.constant c f32 [1000000] \"big.npz:c\"\n.view p = c + 5 f32 [4]\ny = parallel_map_binary add, a=x, b=p\n.output y\n")
+    for save, status in ((numpy.savez, 0), (numpy.savez_compressed, 1)):
+        save("big.npz", c=numpy.arange(1000000, dtype=numpy.float32))
+        expect(run("run", big, "--set", "x=1,2,3,4", "--max-memory", "6M"), status, None if not status else r"error\[X01\]",
+               out="y f32[4] = 6.0 8.0 10.0 12.0\n" if not status else "", what=f"a constant of 4 MB in 6 MB, {save.__name__}")
+    numpy.savez("big.npz", c=numpy.arange(1000000, dtype=numpy.float32))
+    data = bytearray(open("big.npz", "rb").read())
+    data[2000000] ^= 1
+    write("big.npz", bytes(data))
+    expect(run("run", big, "--set", "x=1,2,3,4"), 2, r"the member's checksum is wrong", out="", what="a mapped member with another byte")
+    write("big.npz", bytes(data[:3000000]))
+    expect(run("run", big, "--set", "x=1,2,3,4"), 2, r"not a readable .npz file", out="", what="a .npz that ends early")
     expect(run("run", net, "--in", "x=x.npy", "--weights", "w.npz", "--profile", "graph.json"), 0, what="run net.graph --profile")
     details = {event["args"].get("detail", "") for event in json.load(open("graph.json"))["traceEvents"] if event["ph"] == "X" and event["cat"] in ("step", "program")}
     check(all(any(call in detail for detail in details) for call in ("gemm that makes h, line 8", "twice that makes t, line 10", "layer_norm that makes y, line 11")),
