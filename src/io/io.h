@@ -70,7 +70,8 @@ enum { HG_NPY_HEADER_BYTES = 512 }; /* enough for every type and HG_MAX_EXTENTS 
 /* The header NumPy writes (version 1.0, C order); returns its length, a multiple of 64. rank at most HG_MAX_EXTENTS. */
 size_t hg_npy_header(hg_type type, uint32_t rank, const uint64_t *extent, uint8_t out[HG_NPY_HEADER_BYTES]);
 
-/* Of a .npz that is mapped a member that is stored is part of the mapping. Names of the arrays in a .npz in memory, each with a line feed behind it; of members of one name, of which the last counts, all; and one of them by its name. what: as messages name the file. */
+/* Names of the arrays in a .npz in memory, each with a line feed behind it; of members of one name, of which the last counts, all; and one of them by its
+ * name: of a file that is mapped a member that is stored is part of the mapping. what: as messages name the file. */
 hg_status hg_npz_names(const hg_bytes *file, const char *what, hg_text *names) HG_NODISCARD;
 hg_status hg_npz_array(const hg_bytes *file, const char *what, const char *name, hg_type type, const hg_array_bounds *bounds,
                        hg_array *out) HG_NODISCARD;

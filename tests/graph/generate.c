@@ -435,7 +435,7 @@ static bool sparse(generator *r) {
 
 static bool program(generator *r) {
     const value *x = NULL;
-    uint32_t which = below(r, 2);
+    uint32_t which = below(r, 4);
     for (uint32_t tries = 0; tries < 5 && !x; tries++) {
         const value *v = any(r);
         if (v->type == HG_TYPE_F32 && v->rank) x = v;
@@ -450,6 +450,13 @@ static bool program(generator *r) {
         return true;
     }
     const value *a = need(r, HG_TYPE_F32, 1, &n);
+    if (which > 1) {
+        uint64_t made = which == 2 ? 2 * n : n;
+        value *y = add(r, HG_TYPE_F32, 1, &made);
+        begin(r, y, false);
+        say(r, "@%s x=%s\n", which == 2 ? "part" : "some", a->name);
+        return true;
+    }
     value *y = add(r, HG_TYPE_F32, 1, &n), *z = add(r, HG_TYPE_F32, 1, &n);
     say(r, "%s, ", y->name);
     begin(r, z, false);
@@ -466,8 +473,20 @@ hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_
         ".atlas 1\n.program split\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param z buffer f32 out [n]\n"
         ".lanes n\n.reg a, b f32\n.reg i u64\n    sub i, n, global\n    sub i, i, 1\n    ldg a, [x[i]]\n    ldg b, [x[global]]\n"
         "    add b, b, b\n    stg [y[global]], a\n    stg [z[global]], b\n";
+    /* Every second element is written, or those of positive inputs. */
+    static const char part[] =
+        ".atlas 1\n.program part\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [2 * n]\n.lanes n\n"
+        ".reg a f32\n.reg i u64\n    ldg a, [x[global]]\n    add i, global, global\n    stg [y[i]], a\n";
+    static const char some[] = ".atlas 1\n.program some\n.param n u64\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.lanes n\n"
+                               ".reg a, z f32\n    ldg a, [x[global]]\n    mov_imm.f32 z, 0\n    setlt p0, a, z\n    bra.p0 @end\n"
+                               "    stg [y[global]], a\nend:\n    exit\n";
+    static const struct {
+        const char *file, *text;
+    } TEXTS[] = {{"axpy.atlas", axpy}, {"split.atlas", split}, {"part.atlas", part}, {"some.atlas", some}};
+    size_t i = 0;
+    while (i + 1 < sizeof TEXTS / sizeof *TEXTS && strcmp(file, TEXTS[i].file) != 0) i++;
+    const char *text = TEXTS[i].text;
     (void)user;
-    const char *text = strcmp(file, "axpy.atlas") == 0 ? axpy : split;
     return hg_program_assemble(text, strlen(text), d, made);
 }
 
@@ -498,7 +517,8 @@ void generate_graph(uint64_t seed, uint32_t most_calls, generated_graph *graph) 
     memset(graph, 0, sizeof *graph);
     r->out = graph;
     r->state = seed * UINT64_C(0x2545F4914F6CDD1D);
-    say(r, ".graph 1\n.program axpy \"axpy.atlas\"\n.program split \"split.atlas\"\n");
+    say(r, ".graph 1\n.program axpy \"axpy.atlas\"\n.program split \"split.atlas\"\n.program part \"part.atlas\"\n"
+           ".program some \"some.atlas\"\n");
     graph->symbol_count = chance(r, 50) ? 1 + below(r, GENERATE_SYMBOLS) : 0;
     for (uint32_t i = 0; i < graph->symbol_count; i++) {
         graph->symbols[i] = chance(r, 8) ? 0 : 1 + below(r, 40);
