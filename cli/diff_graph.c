@@ -227,7 +227,7 @@ static hg_status on_two_devices(diff_case *d, const hg_graph_options *options) {
 /* ---- passes ---- */
 
 /* Those of the passes that a graph which was changed already is still to get. */
-static void behind(const graph_pass_order *order, char names[64]) {
+static void behind(const graph_pass_list *order, char names[64]) {
     size_t length = 0;
     names[0] = 0;
     for (uint32_t i = 0; i < order->count; i++)
@@ -274,7 +274,7 @@ static hg_status search_calls(pass_search *s, graph_finding *f) {
 static hg_status find_call_after(diff_case *d, const hg_graph_options *options, const char *passes, graph_finding *f) {
     hg_graph *g = d->c->graph;
     pass_search s = {.d = d, .options = *options, .extents = cli_bound_extents(g, d->values)};
-    graph_pass_order order;
+    graph_pass_list order;
     char names[64];
     hg_status status = s.extents ? HG_OK : HG_ERROR_INVALID_ARGUMENT;
     s.options.passes = "none";

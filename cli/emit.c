@@ -198,7 +198,7 @@ static hg_status emit_launches(cli *c, const emit_request *o, const hg_graph *g,
 
 static hg_status emit_graph(cli *c, const emit_request *o, const char *print_after, hg_text *out) {
     hg_graph *done = NULL;
-    graph_pass_order order;
+    graph_pass_list order;
     hg_status status = cli_optimize_graph(c, print_after, &order, &done);
     if (status == HG_OK) status = emit_launches(c, o, done, graph_passes_have(&order, GRAPH_PASS_JOIN), out);
     hg_graph_release(done);

@@ -26,7 +26,7 @@ void cli_trial_free(graph_trial *trial);
 
 /* graph_explain.c: whether --print-after names a pass of graphs; false after reporting. The graph as --passes want it. */
 bool cli_graph_print_after(cli *c, const char *name);
-hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_order *order, hg_graph **done) HG_NODISCARD;
+hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order, hg_graph **done) HG_NODISCARD;
 
 /* graph_svg.c: extents NULL: memory is not known. */
 void cli_draw_graph(hg_text *out, const hg_graph *g, const graph_regions *regions, const uint64_t *extents, const graph_memory *memory);

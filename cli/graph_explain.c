@@ -27,7 +27,7 @@ bool cli_graph_print_after(cli *c, const char *name) {
     return found;
 }
 
-hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_order *order, hg_graph **done) {
+hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_list *order, hg_graph **done) {
     graph_watch watch = {.verify = true, .after = print_after ? after_pass : NULL, .user = (void *)(uintptr_t)print_after};
     HG_TRY(graph_passes_named(c->passes, order));
     return graph_optimize(c->graph, order, &watch, done);
@@ -39,7 +39,7 @@ hg_status cli_optimize_graph(const cli *c, const char *print_after, graph_pass_o
 typedef struct explained {
     const hg_graph *g;
     hg_graph *done;
-    graph_pass_order order;
+    graph_pass_list order;
     graph_regions regions;
     uint64_t *extents; /* NULL: they follow from a run */
     graph_memory shared, apart;

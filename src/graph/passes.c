@@ -31,7 +31,7 @@ static int pass_named(const char *name, size_t length) {
 }
 
 /* Memory is given to a graph that nothing changes any more. */
-static hg_status add_pass(graph_pass_order *order, int pass) {
+static hg_status add_pass(graph_pass_list *order, int pass) {
     int last = order->count ? order->passes[order->count - 1] : 0;
     if (order->count == GRAPH_MOST_PASSES)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes of graphs", (int)GRAPH_MOST_PASSES);
@@ -41,7 +41,7 @@ static hg_status add_pass(graph_pass_order *order, int pass) {
     return HG_OK;
 }
 
-hg_status graph_passes_named(const char *names, graph_pass_order *order) {
+hg_status graph_passes_named(const char *names, graph_pass_list *order) {
     order->count = 0;
     for (int i = 0; i < GRAPH_PASS_COUNT && !names; i++) order->passes[order->count++] = (uint8_t)i;
     if (!names || strcmp(names, "none") == 0) return HG_OK;
@@ -56,7 +56,7 @@ hg_status graph_passes_named(const char *names, graph_pass_order *order) {
     return HG_OK;
 }
 
-bool graph_passes_have(const graph_pass_order *order, graph_pass pass) {
+bool graph_passes_have(const graph_pass_list *order, graph_pass pass) {
     for (uint32_t i = 0; i < order->count; i++)
         if (order->passes[i] == pass) return true;
     return false;
@@ -201,7 +201,7 @@ static hg_status run_pass(hg_graph *g, graph_pass pass, const graph_watch *watch
 }
 
 /* What lowering takes: outputs are made by calls, programs' views are aligned, what a call changes lies in memory of its result. */
-static hg_status run_passes(hg_graph *g, const graph_pass_order *order, const graph_watch *watch) {
+static hg_status run_passes(hg_graph *g, const graph_pass_list *order, const graph_watch *watch) {
     uint32_t i = 0;
     for (; i < order->count && order->passes[i] < GRAPH_PASS_INPLACE; i++) HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
     HG_TRY(own_outputs(g));
@@ -212,7 +212,7 @@ static hg_status run_passes(hg_graph *g, const graph_pass_order *order, const gr
     return add_copies(g, true, separate_operand);
 }
 
-hg_status graph_optimize(const hg_graph *g, const graph_pass_order *order, const graph_watch *watch, hg_graph **done) {
+hg_status graph_optimize(const hg_graph *g, const graph_pass_list *order, const graph_watch *watch, hg_graph **done) {
     hg_graph *copy;
     HG_TRY(graph_copy(g, &copy));
     hg_status status = looked_at(copy, "none", watch);

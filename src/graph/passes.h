@@ -14,13 +14,13 @@ typedef enum graph_pass {
 
 /* Passes in the order in which they are done. Those in front of GRAPH_PASS_INPLACE may come in any order and more than once. */
 enum { GRAPH_MOST_PASSES = 32 };
-typedef struct graph_pass_order {
+typedef struct graph_pass_list {
     uint8_t passes[GRAPH_MOST_PASSES]; /* graph_pass */
     uint32_t count;
-} graph_pass_order;
+} graph_pass_list;
 /* Of their names with commas between them; "none"; NULL: all in the order of the table. */
-hg_status graph_passes_named(const char *names, graph_pass_order *order) HG_NODISCARD;
-bool graph_passes_have(const graph_pass_order *order, graph_pass pass);
+hg_status graph_passes_named(const char *names, graph_pass_list *order) HG_NODISCARD;
+bool graph_passes_have(const graph_pass_list *order, graph_pass pass);
 /* Who looks at a graph between its passes; after may be NULL. */
 typedef struct graph_watch {
     void (*after)(void *user, const char *pass, const hg_graph *g);
@@ -28,7 +28,7 @@ typedef struct graph_watch {
     bool verify; /* the rules of graphs after each pass */
 } graph_watch;
 /* A copy of the graph that is ready to be lowered, with the passes done. watch may be NULL. */
-hg_status graph_optimize(const hg_graph *g, const graph_pass_order *order, const graph_watch *watch, hg_graph **done) HG_NODISCARD;
+hg_status graph_optimize(const hg_graph *g, const graph_pass_list *order, const graph_watch *watch, hg_graph **done) HG_NODISCARD;
 
 /* The passes. Those that change the graph do it here; join and share write nothing into it: lowering and the memory plan ask for them. */
 #define GRAPH_PASS(id, name, what) hg_status graph_pass_##name(hg_graph *g) HG_NODISCARD;

@@ -12,7 +12,7 @@
 struct hg_graph_executable {
     hg_backend *backend;
     hg_graph *graph; /* after the passes */
-    graph_pass_order passes;
+    graph_pass_list passes;
     hg_launch launch; /* of all its programs */
     graph_regions regions;
     hg_executable **executables; /* of each region */

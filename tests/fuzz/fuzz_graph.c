@@ -44,7 +44,7 @@ static void check_numbers(const hg_graph *g, uint64_t number) {
 
 static void check_passes(const hg_graph *g) {
     hg_graph *done = NULL;
-    graph_pass_order all;
+    graph_pass_list all;
     const graph_watch watch = {.verify = true};
     require(graph_passes_named(NULL, &all) == HG_OK);
     hg_status status = graph_optimize(g, &all, &watch, &done);

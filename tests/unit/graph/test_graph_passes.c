@@ -101,6 +101,17 @@ static const pass_case CASES[] = {
         "a=v, b=w\n.output y\n",
      ".program maps0 \"maps0.atlas\"\n" IN ".view v = x strides (0) f32 [4]\n.view w = x strides (0) f32 [4]\n"
      ".view u = x strides (0, 1) f32 [4, 1]\ny f32 [4] = @maps0 n=4, x0=x\n.output y\n"},
+    /* order: each large value is read before the next one is made; where that saves nothing the order stays */
+    {"order",
+     ".extent n\n.input x f32 [n]\na = parallel_map abs, in=x\nb = parallel_map sin, in=x\nc = parallel_reduce sum, in=a\n"
+     "d = parallel_reduce sum, in=b\ny = parallel_map_binary add, a=c, b=d\n.output y\n",
+     ".extent n\n.input x f32 [n]\na f32 [n] = parallel_map.f32 in=x, op=abs, count=n\nc f32 [] = parallel_reduce.f32 in=a, op=sum, "
+     "count=n\n"
+     "b f32 [n] = parallel_map.f32 in=x, op=sin, count=n\nd f32 [] = parallel_reduce.f32 in=b, op=sum, count=n\n"
+     "y f32 [] = parallel_map_binary.f32 a=c, b=d, op=add, count=1\n.output y\n"},
+    {"order", IN "a = parallel_map abs, in=x\nb = parallel_map sin, in=x\ny = parallel_map_binary add, a=a, b=b\n.output y\n",
+     IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\nb f32 [4] = parallel_map.f32 in=x, op=sin, count=4\n"
+        "y f32 [4] = parallel_map_binary.f32 a=a, b=b, op=add, count=4\n.output y\n"},
     /* none: an output that is an input, and a value that is two outputs, are copied; so is what a call changes */
     {"none", IN ".output y = x\n", IN "v1 f32 [4] = parallel_map.f32 in=x, op=identity, count=4\n.output y = v1\n"},
     {"none", IN ".input c f32 [4]\ny = all_reduce buffer=c, operation=sum, devices=(0)\n.output y\n",
@@ -123,7 +134,7 @@ static const graph_watch CHECKED = {.verify = true};
 static void check_case(const pass_case *c) {
     hg_graph *g = NULL, *done = NULL;
     hg_text text = {0}, expected = {0};
-    graph_pass_order passes;
+    graph_pass_list passes;
     hg_text_addf(&text, ".graph 1\n%s", c->text);
     hg_text_addf(&expected, ".graph 1\n.name graph\n%s", c->expected);
     bool good = hg_graph_read_text(text.data, text.length, NULL, NULL, &g) == HG_OK && graph_passes_named(c->passes, &passes) == HG_OK &&
@@ -145,7 +156,7 @@ static void check_case(const pass_case *c) {
 static void check_long(void) {
     hg_graph *g = NULL, *done = NULL;
     hg_text text = {0};
-    graph_pass_order passes;
+    graph_pass_list passes;
     hg_text_addf(&text, ".graph 1\n.input a0 f32 [9]\n.input b0 f32 [8]\n");
     for (int i = 1; i < 2000; i++)
         hg_text_addf(&text, "a%d = parallel_map sin, in=a%d\nb%d = parallel_map cos, in=b%d\n", i, i - 1, i, i - 1);
@@ -197,7 +208,7 @@ static void check_program(const program_case *c) {
         ".graph 1\n.extent k\n.program p \"p.atlas\"\n.input x f32 [4]\nunread, also = @p x=x, k=k\ny = parallel_map abs, in=x\n"
         ".output y\n";
     hg_graph *g = NULL, *done = NULL;
-    graph_pass_order order;
+    graph_pass_list order;
     hg_graph_read_options options = {.size = sizeof options, .program = assemble_case, .user = (void *)(uintptr_t)c->body};
     hg_diagnostics *d = hg_diagnostics_create(3);
     bool good = hg_graph_read_text(text, sizeof text - 1, &options, d, &g) == HG_OK && graph_passes_named("dead", &order) == HG_OK &&

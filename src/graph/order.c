@@ -1,0 +1,180 @@
+/* Calls in the order that needs least memory at once: of those whose operands are there, the one goes first that makes least and lets go of most. The order of
+ * the text stays where that needs no more. Extents that are symbols count as MANY: an order does not depend on a run.
+ *
+ * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
+#include "graph/passes.h"
+#include <string.h>
+
+enum { MANY = 64, MOST_COMPARED = 256 };
+
+typedef struct ordering {
+    hg_graph *g;
+    uint64_t *bytes;   /* by value: of the workspace, of one that is no view; 0: none of it */
+    uint32_t *left;    /* by value: operands of calls that are still to come and read it, also through views */
+    uint32_t *first;   /* by value: its readers, from there on in `readers` */
+    uint32_t *readers; /* calls */
+    uint32_t *waits;   /* by call: operands that are not made yet */
+    uint32_t *ready;   /* calls that wait for nothing */
+    uint32_t ready_count;
+    uint32_t *order;
+    uint64_t count; /* calls in the order so far */
+} ordering;
+
+static uint32_t operand_base(const hg_graph *g, const graph_call *c, uint32_t k) {
+    const graph_operand *o = &g->operands.data[c->first_operand + k];
+    return o->kind == GRAPH_ARRAY ? graph_base(g, o->number) : GRAPH_NOT_SET;
+}
+
+static bool find_bytes(ordering *o) {
+    const hg_graph *g = o->g;
+    uint64_t symbols[HG_MAX_GRAPH_EXTENTS], *extents = hg_alloc((size_t)(g->terms.count + 1) * sizeof *extents);
+    if (!extents) return false;
+    for (int i = 0; i < HG_MAX_GRAPH_EXTENTS; i++) symbols[i] = MANY;
+    graph_extent_values(g, symbols, extents);
+    for (uint64_t i = 0; i < g->values.count; i++) {
+        const graph_value *v = &g->values.data[i];
+        uint64_t elements = extents[v->elements] < UINT32_MAX ? extents[v->elements]
+                                                              : UINT32_MAX; /* what an extent has no number for is much */
+        o->bytes[i] = v->source == GRAPH_RESULT ? elements * graph_type_bytes(v) : 0;
+    }
+    for (uint64_t i = 0; i < g->outputs.count; i++) o->bytes[graph_base(g, g->outputs.data[i].value)] = 0;
+    hg_free(extents);
+    return true;
+}
+
+static void find_readers(ordering *o) {
+    const hg_graph *g = o->g;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < g->calls.count; i++)
+        for (uint32_t k = 0; k < g->calls.data[i].operand_count; k++) {
+            uint32_t base = operand_base(g, &g->calls.data[i], k);
+            if (base == GRAPH_NOT_SET) continue;
+            o->left[base]++;
+            o->waits[i] += g->values.data[base].source == GRAPH_RESULT;
+        }
+    for (uint64_t i = 0; i < g->values.count; i++) {
+        o->first[i] = sum;
+        sum += o->left[i];
+    }
+    for (uint32_t i = 0; i < g->calls.count; i++)
+        for (uint32_t k = 0; k < g->calls.data[i].operand_count; k++) {
+            uint32_t base = operand_base(g, &g->calls.data[i], k);
+            if (base != GRAPH_NOT_SET) o->readers[o->first[base]++] = i;
+        }
+    for (uint64_t i = 0; i < g->values.count; i++) o->first[i] -= o->left[i];
+}
+
+/* Bytes that a call adds to what lives. */
+static int64_t cost(const ordering *o, uint32_t call) {
+    const graph_call *c = &o->g->calls.data[call];
+    int64_t bytes = 0;
+    for (uint32_t k = 0; k < c->result_count; k++) bytes += (int64_t)o->bytes[o->g->results.data[c->first_result + k].value];
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        uint32_t base = operand_base(o->g, c, k), here = 0;
+        if (base == GRAPH_NOT_SET) continue;
+        for (uint32_t n = 0; n <= k; n++) here += operand_base(o->g, c, n) == base;
+        if (here == o->left[base]) bytes -= (int64_t)o->bytes[base]; /* its last reader, all of whose operands count once */
+    }
+    return bytes;
+}
+
+static uint32_t choose(ordering *o) {
+    uint32_t best = 0;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < o->ready_count && i < MOST_COMPARED; i++) {
+        int64_t bytes = cost(o, o->ready[i]);
+        if (bytes > least || (bytes == least && o->ready[i] > o->ready[best])) continue;
+        least = bytes;
+        best = i;
+    }
+    uint32_t call = o->ready[best];
+    memmove(&o->ready[best], &o->ready[best + 1], (o->ready_count - best - 1) * sizeof *o->ready);
+    o->ready_count--;
+    return call;
+}
+
+static void put(ordering *o, uint32_t call) {
+    const graph_call *c = &o->g->calls.data[call];
+    o->order[o->count++] = call;
+    for (uint32_t k = 0; k < c->operand_count; k++) {
+        uint32_t base = operand_base(o->g, c, k);
+        if (base != GRAPH_NOT_SET) o->left[base]--;
+    }
+    for (uint32_t k = 0; k < c->result_count; k++) {
+        uint32_t value = o->g->results.data[c->first_result + k].value;
+        for (uint32_t i = 0; i < o->left[value]; i++)
+            if (--o->waits[o->readers[o->first[value] + i]] == 0) o->ready[o->ready_count++] = o->readers[o->first[value] + i];
+    }
+}
+
+/* The most bytes that live at one call, calls in an order; NULL: as they stand. */
+static uint64_t peak(ordering *o, const uint32_t *order) {
+    const hg_graph *g = o->g;
+    uint64_t live = 0, most = 0;
+    memset(o->left, 0, (size_t)g->values.count * sizeof *o->left);
+    for (uint32_t i = 0; i < g->calls.count; i++)
+        for (uint32_t k = 0; k < g->calls.data[i].operand_count; k++) {
+            uint32_t base = operand_base(g, &g->calls.data[i], k);
+            if (base != GRAPH_NOT_SET) o->left[base]++;
+        }
+    for (uint32_t i = 0; i < g->calls.count; i++) {
+        const graph_call *c = &g->calls.data[order ? order[i] : i];
+        for (uint32_t k = 0; k < c->result_count; k++) live += o->bytes[g->results.data[c->first_result + k].value];
+        if (live > most) most = live;
+        for (uint32_t k = 0; k < c->result_count; k++) {
+            uint32_t value = g->results.data[c->first_result + k].value;
+            if (!o->left[value]) live -= o->bytes[value]; /* nothing reads it */
+        }
+        for (uint32_t k = 0; k < c->operand_count; k++) {
+            uint32_t base = operand_base(g, c, k);
+            if (base != GRAPH_NOT_SET && --o->left[base] == 0) live -= o->bytes[base];
+        }
+    }
+    return most;
+}
+
+static hg_status rearrange(ordering *o) {
+    hg_graph *g = o->g;
+    graph_call *calls = hg_alloc((size_t)(g->calls.count + 1) * sizeof *calls);
+    if (!calls) return hg_fail_memory();
+    for (uint64_t i = 0; i < g->calls.count; i++) calls[i] = g->calls.data[o->order[i]];
+    memcpy(g->calls.data, calls, (size_t)g->calls.count * sizeof *calls);
+    hg_free(calls);
+    graph_number_results(g);
+    return HG_OK;
+}
+
+static bool has_order(const hg_graph *g) {
+    for (uint64_t i = 0; i < g->calls.count; i++)
+        if (g->calls.data[i].writes_more) return true; /* others may read what it writes */
+    return false;
+}
+
+static hg_status find_order(ordering *o) {
+    uint64_t calls = o->g->calls.count;
+    if (!find_bytes(o)) return hg_fail_memory();
+    find_readers(o);
+    for (uint32_t i = 0; i < calls; i++)
+        if (!o->waits[i]) o->ready[o->ready_count++] = i;
+    while (o->ready_count) put(o, choose(o));
+    return o->count == calls && peak(o, o->order) < peak(o, NULL) ? rearrange(o) : HG_OK;
+}
+
+hg_status graph_pass_order(hg_graph *g) {
+    if (has_order(g)) return HG_OK;
+    uint64_t values = g->values.count + 1, calls = g->calls.count + 1;
+    ordering o = {.g = g,
+                  .bytes = hg_calloc((size_t)values, sizeof *o.bytes),
+                  .left = hg_calloc((size_t)(2 * values + g->operands.count + 3 * calls), sizeof *o.left)};
+    if (o.left) {
+        o.first = o.left + values;
+        o.readers = o.first + values;
+        o.waits = o.readers + g->operands.count;
+        o.ready = o.waits + calls;
+        o.order = o.ready + calls;
+    }
+    hg_status status = o.bytes && o.left ? find_order(&o) : hg_fail_memory();
+    hg_free(o.bytes);
+    hg_free(o.left);
+    return status;
+}
