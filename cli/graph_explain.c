@@ -104,7 +104,7 @@ static void explain_launches(cli *c, const explained *e) {
 static void explain_text(cli *c, const explained *e) {
     hg_text text = {0};
     cli_out(c, "passes:\n");
-    for (uint32_t i = 0; hg_graph_pass_name(i); i++) cli_out(c, "    %-8s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
+    for (uint32_t i = 0; hg_graph_pass_name(i); i++) cli_out(c, "    %-9s %s\n", hg_graph_pass_name(i), hg_graph_pass_about(i));
     cli_out(c, "calls: %llu, %llu after the passes\n", (unsigned long long)e->g->calls.count, (unsigned long long)e->done->calls.count);
     explain_launches(c, e);
     explain_memory(c, e);

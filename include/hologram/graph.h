@@ -130,7 +130,7 @@ typedef struct hg_graph_binding hg_graph_binding;
 typedef struct hg_graph_options {
     size_t size;
     /** Names of the passes (hg_graph_pass_name) in the order in which they are done, with commas between them; "none": each call by itself, with memory of
-     * its own for each value; NULL: all. inplace, join and share come last, in this order; the others in any, more than once too. No choice changes a
+     * its own for each value; NULL: all. constants, inplace, join and share come last, in this order; the others in any, more than once too. No choice changes a
      * bit of any result. */
     const char *passes;
     uint64_t timeout_ms; /**< of each launch of a program: 0: the configuration's; UINT64_MAX: none */

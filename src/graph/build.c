@@ -281,6 +281,7 @@ void hg_graph_release(hg_graph *g) {
     hg_vec_free(&g->symbols);
     hg_vec_free(&g->values);
     hg_vec_free(&g->calls);
+    hg_vec_free(&g->once);
     hg_vec_free(&g->operands);
     hg_vec_free(&g->results);
     hg_vec_free(&g->items);
@@ -308,8 +309,8 @@ hg_status graph_copy(const hg_graph *g, hg_graph **copy) {
     c->references = 1;
     c->name = g->name;
     c->origin = hg_graph_retain((hg_graph *)(uintptr_t)g);
-    bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(operands) && COPY(results) && COPY(items) &&
-                COPY(outputs) && COPY(names) && COPY(output_names);
+    bool done = COPY(terms) && COPY(symbols) && COPY(values) && COPY(calls) && COPY(once) && COPY(operands) && COPY(results) &&
+                COPY(items) && COPY(outputs) && COPY(names) && COPY(output_names);
     for (uint64_t i = 0; i < g->programs.count && done; i++) {
         graph_program *to = hg_vec_push(&c->programs);
         done = to != NULL;

@@ -46,6 +46,7 @@ typedef struct graph_value {
     uint32_t takes;    /* RESULT: a value whose memory it takes over, which nothing reads any more (memory.c); GRAPH_NOT_SET: none */
     const char *file;  /* CONSTANT of a text: where its elements are; NULL: whoever runs the graph gives them by name */
     const void *bytes; /* CONSTANT: its elements, NULL: not known yet. Borrowed */
+    bool once;         /* CONSTANT: a call of graph->once makes it */
     uint32_t line;     /* of the text, from 1; 0: of none */
 } graph_value;
 
@@ -74,6 +75,7 @@ typedef struct graph_call {
     uint8_t type;              /* hg_type of the instruction */
     const hg_program *program; /* the graph's */
     bool whole;                /* of a program: it writes every element of its results; instructions do */
+    bool made;                 /* its program was made by a pass: it reads nothing but its operands */
     bool writes_more;          /* of a program: more than its results, memory that others may read later */
     uint32_t first_operand, operand_count;
     uint32_t first_result, result_count;
@@ -111,6 +113,7 @@ struct hg_graph {
     HG_VEC(const char *) symbols;
     HG_VEC(graph_value) values;
     HG_VEC(graph_call) calls;
+    HG_VEC(graph_call) once; /* calls of constants alone, done when the graph is compiled (constants.c) */
     HG_VEC(graph_operand) operands;
     HG_VEC(graph_result) results;
     HG_VEC(graph_extent) items;

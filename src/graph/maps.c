@@ -186,8 +186,12 @@ static hg_status make_call(fusion *f, group *of, const uint32_t *outputs, uint32
     HG_TRY(find_strided(g, of, &s));
     HG_TRY(write_program(g, of, &s, outputs, count, &program));
     snprintf(name, sizeof name, "maps%u", (unsigned)g->programs.count);
-    graph_call call = {
-        .op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .line = g->calls.data[of->calls[of->count - 1]].line};
+    graph_call call = {.op = HG_OP_NONE,
+                       .type = HG_TYPE_COUNT,
+                       .program = program,
+                       .whole = true,
+                       .made = true,
+                       .line = g->calls.data[of->calls[of->count - 1]].line};
     HG_TRY(graph_add_program(g, program, name, strlen(name), NULL));
     graph_operand operands[1 + MOST_ARRAYS + GRAPH_MOST_STRIDE_PARAMS] = {
         {.operand = 0, .kind = GRAPH_COUNT, .number = of->elements}}; /* by parameters: n, x0 …, y0 …, s0 … */

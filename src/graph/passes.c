@@ -30,12 +30,12 @@ static int pass_named(const char *name, size_t length) {
     return -1;
 }
 
-/* Memory is given to a graph that nothing changes any more. */
+/* Constants are found in, and memory is given to, a graph that nothing else changes any more. */
 static hg_status add_pass(graph_pass_list *order, int pass) {
     int last = order->count ? order->passes[order->count - 1] : 0;
     if (order->count == GRAPH_MOST_PASSES)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "more than %d passes of graphs", (int)GRAPH_MOST_PASSES);
-    if (last >= GRAPH_PASS_INPLACE && pass <= last)
+    if (last >= GRAPH_PASS_CONSTANTS && pass <= last)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the pass '%s' of graphs cannot come behind '%s'", PASSES[pass].name, PASSES[last].name);
     order->passes[order->count++] = (uint8_t)pass;
     return HG_OK;
@@ -203,11 +203,12 @@ static hg_status run_pass(hg_graph *g, graph_pass pass, const graph_watch *watch
 /* What lowering takes: outputs are made by calls, programs' views are aligned, what a call changes lies in memory of its result. */
 static hg_status run_passes(hg_graph *g, const graph_pass_list *order, const graph_watch *watch) {
     uint32_t i = 0;
-    for (; i < order->count && order->passes[i] < GRAPH_PASS_INPLACE; i++) HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
+    for (; i < order->count && order->passes[i] < GRAPH_PASS_CONSTANTS; i++) HG_TRY(run_pass(g, (graph_pass)order->passes[i], watch));
     HG_TRY(own_outputs(g));
     HG_TRY(graph_copy_views(g));
     HG_TRY(graph_make_strided_maps(g));
     HG_TRY(add_copies(g, false, align_operand));
+    if (graph_passes_have(order, GRAPH_PASS_CONSTANTS)) HG_TRY(run_pass(g, GRAPH_PASS_CONSTANTS, watch));
     if (graph_passes_have(order, GRAPH_PASS_INPLACE)) HG_TRY(run_pass(g, GRAPH_PASS_INPLACE, watch));
     return add_copies(g, true, separate_operand);
 }

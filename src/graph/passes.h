@@ -12,7 +12,7 @@ typedef enum graph_pass {
     GRAPH_PASS_COUNT
 } graph_pass;
 
-/* Passes in the order in which they are done. Those in front of GRAPH_PASS_INPLACE may come in any order and more than once. */
+/* Passes in the order in which they are done. Those in front of GRAPH_PASS_CONSTANTS may come in any order and more than once. */
 enum { GRAPH_MOST_PASSES = 32 };
 typedef struct graph_pass_list {
     uint8_t passes[GRAPH_MOST_PASSES]; /* graph_pass */
@@ -41,6 +41,9 @@ hg_status graph_make_strided_maps(hg_graph *g) HG_NODISCARD;
 hg_status graph_copy_views(hg_graph *g) HG_NODISCARD;
 /* Appends a call that copies a value; *copy is its result. */
 hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t *copy) HG_NODISCARD;
+
+/* The calls of constants that a graph has behind its passes, as a graph with the output once_N for each value N that is made once. */
+hg_status graph_once(const hg_graph *g, hg_graph **once) HG_NODISCARD;
 
 /* For passes: what a value is read as from now on. map: of each value another one, or itself; those of earlier calls may not name later values. */
 void graph_rename(hg_graph *g, const uint32_t *map);

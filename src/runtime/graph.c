@@ -54,9 +54,10 @@ static hg_status compile_regions(hg_graph_executable *e) {
 static hg_status place_constant(hg_graph_executable *e, uint32_t value) {
     const graph_value *v = &e->graph->values.data[value];
     uint64_t elements, bytes;
-    if (v->source != GRAPH_CONSTANT || !v->bytes) return HG_OK;
+    if (v->source != GRAPH_CONSTANT || (!v->bytes && !v->once)) return HG_OK;
     if (!graph_is_number(e->graph, v->elements, &elements) || !hg_mul_u64(elements, graph_type_bytes(v), &bytes))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "constant %s: its extents are to be numbers, as its elements are given", v->name);
+    if (v->once) return hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]);
     if (e->backend->caps->host_memory && bytes && (uintptr_t)v->bytes % GRAPH_ALIGN == 0 &&
         hg_buffer_import(e->backend, (void *)(uintptr_t)v->bytes, bytes, &e->constants[value]) == HG_OK)
         return HG_OK;
@@ -69,6 +70,43 @@ static hg_status place_constants(hg_graph_executable *e) {
     if (!e->constants) return hg_fail_memory();
     for (uint32_t i = 0; i < e->graph->values.count; i++) HG_TRY(place_constant(e, i));
     return HG_OK;
+}
+
+/* ---- constants that calls make ---- */
+
+static hg_status bind_once(const hg_graph_executable *e, hg_params *params) {
+    for (uint32_t i = 0; i < e->graph->values.count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "once_%u", (unsigned)i);
+        if (e->graph->values.data[i].once) HG_TRY(hg_params_set_buffer(params, name, e->constants[i]));
+    }
+    return HG_OK;
+}
+
+static hg_status run_once(const hg_graph_executable *e, hg_graph *once) {
+    hg_graph_options options = {.size = sizeof options, .passes = "inplace,join,share", .timeout_ms = e->launch.timeout_ms};
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_params *params = hg_params_create();
+    hg_status status = params ? bind_once(e, params) : hg_fail_memory();
+    if (status == HG_OK) status = hg_graph_compile(e->backend, once, &options, &executable);
+    if (status == HG_OK) status = hg_graph_bind(executable, params, &binding);
+    if (status == HG_OK) status = hg_graph_binding_launch(binding);
+    hg_error kept = *hg_error_record();
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    hg_params_destroy(params);
+    *hg_error_record() = kept;
+    return status;
+}
+
+static hg_status make_constants(const hg_graph_executable *e) {
+    hg_graph *once;
+    if (!e->graph->once.count) return HG_OK;
+    HG_TRY(graph_once(e->graph, &once));
+    hg_status status = run_once(e, once);
+    hg_graph_release(once);
+    return status;
 }
 
 static void release(hg_graph_executable *e) {
@@ -88,29 +126,49 @@ void hg_graph_executable_destroy(hg_graph_executable *e) {
     release(e);
 }
 
-hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *given, hg_graph_executable **executable) {
-    HG_ENTRY;
-    hg_graph_options options = {.size = sizeof options};
-    if (!backend || !graph || !executable) return hg_null_argument(!backend ? "backend" : !graph ? "graph" : "executable");
-    if (given) HG_TRY(hg_sized_take(&OPTIONS, given, &options));
-    HG_TRY(hg_backend_alive(backend));
+static hg_status compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *options, const graph_pass_list *passes,
+                         hg_graph_executable **executable) {
     hg_graph_executable *e = hg_calloc(1, sizeof *e);
     if (!e) return hg_fail_memory();
     e->backend = backend;
     e->references = 1;
     e->launch = (hg_launch)HG_LAUNCH_PROGRAM;
-    e->launch.timeout_ms = options.timeout_ms;
-    e->launch.max_steps = options.max_steps;
-    hg_status status = graph_passes_named(options.passes, &e->passes);
-    if (status == HG_OK) status = graph_optimize(graph, &e->passes, NULL, &e->graph);
+    e->launch.timeout_ms = options->timeout_ms;
+    e->launch.max_steps = options->max_steps;
+    e->passes = *passes;
+    hg_status status = graph_optimize(graph, &e->passes, NULL, &e->graph);
     if (status == HG_OK) status = graph_lower(e->graph, graph_passes_have(&e->passes, GRAPH_PASS_JOIN), &e->regions);
     if (status == HG_OK) status = compile_regions(e);
     if (status == HG_OK) status = place_constants(e);
+    if (status == HG_OK) status = make_constants(e);
+    hg_error kept = *hg_error_record();
     if (status == HG_OK)
         *executable = e;
     else
         release(e);
+    *hg_error_record() = kept;
     return status;
+}
+
+static void leave_out(graph_pass_list *passes, graph_pass pass) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < passes->count; i++)
+        if (passes->passes[i] != pass) passes->passes[kept++] = passes->passes[i];
+    passes->count = kept;
+}
+
+hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg_graph_options *given, hg_graph_executable **executable) {
+    HG_ENTRY;
+    hg_graph_options options = {.size = sizeof options};
+    graph_pass_list passes;
+    if (!backend || !graph || !executable) return hg_null_argument(!backend ? "backend" : !graph ? "graph" : "executable");
+    if (given) HG_TRY(hg_sized_take(&OPTIONS, given, &options));
+    HG_TRY(hg_backend_alive(backend));
+    HG_TRY(graph_passes_named(options.passes, &passes));
+    hg_status status = compile(backend, graph, &options, &passes, executable);
+    if (status != HG_ERROR_EXECUTION_FAILED || !graph_passes_have(&passes, GRAPH_PASS_CONSTANTS)) return status;
+    leave_out(&passes, GRAPH_PASS_CONSTANTS); /* a call of constants faults: launches do */
+    return compile(backend, graph, &options, &passes, executable);
 }
 
 /* ---- what a binding is given ---- */
@@ -141,7 +199,7 @@ static bool is_known(const hg_graph *g, const char *name) {
     uint32_t value = graph_find_value(g, name, strlen(name));
     if (value == GRAPH_NOT_SET) return false;
     const graph_value *v = &g->values.data[value];
-    return v->source == GRAPH_INPUT || (v->source == GRAPH_CONSTANT && !v->bytes);
+    return v->source == GRAPH_INPUT || (v->source == GRAPH_CONSTANT && !v->bytes && !v->once);
 }
 
 static hg_status check_names(const hg_graph *g, const hg_params *params) {
@@ -216,8 +274,8 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         if (v->source == GRAPH_INPUT) HG_TRY(bind_named(b, i, v->name, "input", params));
-        if (v->source == GRAPH_CONSTANT && v->bytes) HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
-        if (v->source == GRAPH_CONSTANT && !v->bytes) HG_TRY(bind_named(b, i, v->name, "constant", params));
+        if (v->source == GRAPH_CONSTANT && (v->bytes || v->once)) HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
+        if (v->source == GRAPH_CONSTANT && !v->bytes && !v->once) HG_TRY(bind_named(b, i, v->name, "constant", params));
     }
     for (uint64_t i = 0; i < g->outputs.count; i++) {
         uint32_t value = g->outputs.data[i].value;

@@ -162,7 +162,7 @@ static void random_passes(tester *t, char names[200]) {
     size_t length = 0;
     uint32_t changing = 0, all = 0;
     for (; hg_graph_pass_name(all); all++)
-        if (strcmp(hg_graph_pass_name(all), "inplace") == 0) changing = all;
+        if (strcmp(hg_graph_pass_name(all), "constants") == 0) changing = all;
     uint64_t set = generate_random(&t->state);
     names[0] = 0;
     for (uint32_t i = 0; i < set % 9; i++)

@@ -189,6 +189,69 @@ static void freed_in_flight(scene *s) {
     hg_queue_destroy(queue);
 }
 
+/* ---- constants ---- */
+
+typedef struct constant_scene {
+    hg_graph *graph;
+    hg_graph_executable *executable;
+    hg_graph_binding *binding;
+    hg_params *params;
+    hg_buffer x, y;
+} constant_scene;
+
+static void make_constant(const scene *s, const char *calls, const void *elements, const void *in, const char *passes, constant_scene *c) {
+    hg_dim dims[] = {hg_dim_of(2), hg_dim_of(3)}, n = hg_dim_param("n");
+    hg_graph_options options = {.size = sizeof options, .passes = passes};
+    uint64_t six = 6;
+    hg_value v;
+    c->graph = hg_graph_create("constants");
+    CHECK_OK(hg_graph_extent(c->graph, "n"));
+    CHECK_OK(hg_graph_input(c->graph, "x", HG_TYPE_I32, &n, 1, &v));
+    CHECK_OK(hg_graph_constant(c->graph, "c", HG_TYPE_I32, dims, 2, elements, &v));
+    CHECK_OK(hg_graph_add_text(c->graph, calls, strlen(calls), NULL, NULL));
+    c->params = hg_params_create();
+    c->x = make_buffer(s->backend, in, 24);
+    c->y = make_buffer(s->backend, in, 24);
+    CHECK_OK(hg_params_set_buffer(c->params, "x", c->x));
+    CHECK_OK(hg_params_set_buffer(c->params, "y", c->y));
+    CHECK_OK(hg_params_set_scalar(c->params, "n", HG_TYPE_U64, &six));
+    CHECK_OK(hg_graph_compile(s->backend, c->graph, &options, &c->executable));
+    CHECK_OK(hg_graph_bind(c->executable, c->params, &c->binding));
+}
+
+static void free_constant(const scene *s, constant_scene *c) {
+    hg_graph_binding_destroy(c->binding);
+    hg_graph_executable_destroy(c->executable);
+    hg_graph_release(c->graph);
+    hg_params_destroy(c->params);
+    CHECK_OK(hg_backend_free_buffer(s->backend, c->x));
+    CHECK_OK(hg_backend_free_buffer(s->backend, c->y));
+}
+
+/* Calls of constants are done when the graph is compiled: elements that change afterwards change nothing, where no pass does it they do on devices that see
+ * the host's memory. A call that would fault is left to launches. */
+static void constants(const scene *s) {
+    static const char calls[] =
+        ".view t = c permuted (1, 0)\nd = parallel_map neg, in=t\ne = parallel_map_binary mul, a=d, b=d\n.view f = e i32 [n]\n"
+        "y = parallel_map_binary add, a=x, b=f\n.output y\n";
+    int32_t elements[6] = {1, 2, 3, 4, 5, 6}, in[6] = {0, 0, 0, 10, 10, 10}, out[6];
+    static const int32_t expected[6] = {1, 16, 4, 35, 19, 46};
+    constant_scene c;
+    make_constant(s, calls, elements, in, NULL, &c);
+    for (int i = 0; i < 6; i++) elements[i] = 0;
+    CHECK_OK(hg_graph_binding_launch(c.binding));
+    CHECK_OK(hg_buffer_read(s->backend, c.y, 0, out, sizeof out));
+    CHECK(memcmp(out, expected, sizeof out) == 0);
+    free_constant(s, &c);
+    elements[0] = 7;
+    make_constant(s, "d = parallel_map_binary div, a=c, b=c\n.view f = d i32 [n]\ny = parallel_map_binary add, a=x, b=f\n.output y\n",
+                  elements, in, NULL, &c);
+    CHECK_STATUS(hg_graph_binding_launch(c.binding), HG_ERROR_EXECUTION_FAILED);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, "parallel_map_binary that makes d, line 1: division by zero") != NULL, "%s",
+                  hg_last_error_text());
+    free_constant(s, &c);
+}
+
 /* ---- ending early ---- */
 
 static hg_status endless(void *user, const char *file, hg_diagnostics *d, hg_program **program) {
@@ -367,6 +430,7 @@ int main(int argc, char **argv) {
     refusals(s);
     on_queues(s);
     freed_in_flight(s);
+    constants(s);
     deadline(s);
     if (!device) cancel(s); /* lanes of a device may not be stopped */
     faults(s);
