@@ -26,8 +26,8 @@ static hg_status slot_of(lowering *l, uint32_t value, bool written, uint8_t *reg
     graph_slot *to = hg_vec_push(&l->r->slots);
     if (!to) return hg_fail_memory();
     *to = (graph_slot){.value = value, .written = written};
-    snprintf(to->name, sizeof to->name, "v%u", (unsigned)value);
     *reg = (uint8_t)(l->r->slots.count - 1);
+    snprintf(to->name, sizeof to->name, "a%u", (unsigned)*reg); /* the same calls of other values are the same program */
     return HG_OK;
 }
 
@@ -42,7 +42,7 @@ static hg_status scalar_of(lowering *l, graph_extent e, hg_arg *arg) {
         graph_scalar *to = hg_vec_push(&l->r->scalars);
         if (!to) return hg_fail_memory();
         to->extent = e;
-        snprintf(to->name, sizeof to->name, "n%u", (unsigned)e);
+        snprintf(to->name, sizeof to->name, "n%u", (unsigned)i);
     }
     *arg = hg_count_reg((uint8_t)(MOST_SLOTS + i));
     return HG_OK;
@@ -124,7 +124,6 @@ static hg_status add_instruction(lowering *l, const graph_call *call) {
     hg_arg args[HG_MAX_OPERANDS];
     hg_status status = HG_OK;
     for (uint32_t i = 0; i < row->operand_count && status == HG_OK; i++) status = operand_arg(l, call, i, &args[i]);
-    hg_builder_at(l->b, call->line, call->line ? 1 : 0);
     if (status == HG_OK)
         hg_builder_add(l->b, row->opcode, row->type_count ? (hg_type)call->type : HG_TYPE_INFER, HG_TYPE_INFER, args, row->operand_count);
     if (status == HG_OK) status = store_after(l, call);

@@ -331,15 +331,20 @@ static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg
     return HG_OK;
 }
 
+/* Which of its calls an instruction of a region is: each is one whole-array instruction, and a store behind some. */
+static uint64_t call_at(const graph_region *r, uint64_t inst) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < r->program->inst_count && i <= inst && inst != HG_NONE && !r->direct; i++)
+        at += (hg_op_get((hg_op)r->program->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
+    return at ? at - 1 : 0;
+}
+
 /* The call as part of an error, whose place is the call's: of a program of the user's the line is one of its own text. */
 static hg_status in_call(const hg_graph *g, const graph_region *r, hg_status status) {
     char what[160], where[40] = "", message[sizeof hg_error_record()->message];
     hg_error *error = hg_error_record();
     if (status == HG_OK || !r->calls.count) return status;
-    uint64_t at = 0; /* an instruction came from the line of its call */
-    for (uint64_t i = 0; i < r->calls.count && !r->direct; i++)
-        if (error->line && g->calls.data[r->calls.data[i]].line == error->line) at = i;
-    const graph_call *call = &g->calls.data[r->calls.data[at]];
+    const graph_call *call = &g->calls.data[r->calls.data[call_at(r, error->instruction)]];
     if (r->direct && error->line) snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
     snprintf(message, sizeof message, "%s: %.300s%s", graph_call_text(g, call, what), error->message, where);
     memcpy(error->message, message, sizeof message);
