@@ -1,7 +1,7 @@
 /* hologram debug: runs a program on the tile interpreter and stops where it is told to. A step back is the same run once more up to the
  * instruction before: lanes run one tile after the other on one thread, so it does the same again. Must not know: how commands are written. */
 #include "debug.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

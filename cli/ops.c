@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "driver/capsets.h"
 #include "isa/cfg.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "kir/pipeline/pipeline.h"
 #include "kir/build/build.h"
 #include <stdio.h>

@@ -6,7 +6,8 @@
 #include "emit/c_dialect.h"
 #include "emit/nvrtc.h"
 #include "probe/probe.h"
-#include "runtime/runtime.h"
+#include "isa/program.h"
+#include "runtime/backend.h"
 #include <hologram/backend.h>
 #include <hologram/launch.h>
 #include <hologram/program.h>

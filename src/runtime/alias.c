@@ -1,6 +1,6 @@
 /* Alias signatures: how the memories of a kernel's slots lie to each other in one launch, and which slots compilers may therefore be told to
  * be distinct. */
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 
 /* ---- how two ranges lie to each other ---- */
 

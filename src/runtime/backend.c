@@ -1,5 +1,6 @@
 /* Backends and contexts: opening devices, the blocking execute calls. */
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
+#include "runtime/memory.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Must not know: any backend by name. */
 #include "base/deep.h"
 #include "base/sized.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include <stdio.h>
 #include <string.h>
 #if defined(__linux__)

@@ -2,7 +2,7 @@
  * needs it and never written again.
  * Must not know: instructions. */
 #include "atlas/characters.h"
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 
 static const uint64_t EXACT_BYTES = (uint64_t)HG_CHARACTER_ENTRIES * 16, BYTES = (uint64_t)HG_CHARACTER_ENTRIES * (16 + sizeof(double));
 

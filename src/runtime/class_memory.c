@@ -1,5 +1,5 @@
 /* Which classes are in use, and memory inside and outside of them. Must not know: who uses it. */
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 #include <hologram/atlas.h>
 #include <hologram/class_memory.h>
 #include <string.h>

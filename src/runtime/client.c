@@ -1,6 +1,6 @@
 /* What front ends' host sides ask of a backend and its contexts. */
 #include "runtime/client.h"
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 
 bool hg_backend_is_host(const hg_backend *b) { return b->caps->host_memory; }
 uint32_t hg_backend_threads(const hg_backend *b) { return b->config.num_threads; }

@@ -2,7 +2,7 @@
 #include "base/base.h"
 #include "base/host.h"
 #include "base/sized.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include <stdio.h>
 #include <string.h>
 

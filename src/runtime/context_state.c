@@ -3,7 +3,7 @@
  * the state, or a call of the interface. So all kernels of a launch see the same start part, and what a failed launch added is kept.
  * Must not know: instructions. */
 #include "atlas/state.h"
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 #include <hologram/atlas.h>
 #include <string.h>
 

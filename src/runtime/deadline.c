@@ -1,6 +1,6 @@
 /* The time of a launch: lowering that it asks for counts, and what is left is for its lanes.
  * Must not know: who watches. */
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 
 uint64_t hg_timeout_of(const hg_backend *b, const hg_launch *launch) {
     uint64_t timeout = launch ? launch->timeout_ms : 0;

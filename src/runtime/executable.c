@@ -1,7 +1,8 @@
 /* Executables: verify, lower, plan, legalise and compile a program once for a backend. */
 #include "kir/pipeline/pipeline.h"
 #include "plan/steps/chain.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
+#include "runtime/kernel.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Executables of a backend, each made once: found by the BLAKE3 of program hash, signature and instrumentation; the least recently used goes.
  * Must not know: how an executable is made. */
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "kir/fault_text.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Typed buffers and the generic executor: each call is a small whole-array program, built once and cached by its hash. */
 #include "isa/isa.h"
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 #include <hologram/builder.h>
 #include <hologram/executor.h>
 #include <string.h>

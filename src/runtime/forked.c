@@ -2,7 +2,7 @@
  * one of a vendor's library is lost, because its threads and its device are the parent's. A context, and a binding, that was in a launch is lost
  * too: the launch never ends in the child. Whatever is lost answers with an error and is never freed.
  * Must not know: queues, plans. */
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 
 hg_status hg_lost(const char *what) {
     return hg_fail(HG_ERROR_EXECUTION_FAILED, "the %s was in use when this process was forked, make a new one", what);

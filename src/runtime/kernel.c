@@ -1,6 +1,7 @@
 /* Kernels of executables and of whole-array steps: their code, and what launches must give them.
  * Must not know: programs, plans. */
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
+#include "runtime/kernel.h"
 #include <stdio.h>
 #include <string.h>
 

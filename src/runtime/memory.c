@@ -1,6 +1,6 @@
 /* Buffers, pools, class memory: handles, ranges and copies. Must not know: programs. */
 #include "base/copy.h"
-#include "runtime/runtime.h"
+#include "runtime/memory.h"
 #include <string.h>
 
 void *hg_host_address(const hg_backend *b, const hg_range *range) {

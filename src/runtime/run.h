@@ -2,7 +2,8 @@
 #ifndef HG_RUNTIME_RUN_H
 #define HG_RUNTIME_RUN_H
 
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
+#include "runtime/memory.h"
 #include <string.h>
 
 typedef struct hg_pool_alias {

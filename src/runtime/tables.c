@@ -1,6 +1,7 @@
 /* Tables of programs (.data) on a device: kept once for a program, however many executables and bindings use them.
  * Must not know: what a launch binds. */
-#include "runtime/runtime.h"
+#include "runtime/kernel.h"
+#include "runtime/memory.h"
 #include <string.h>
 
 struct hg_tables {

@@ -3,7 +3,7 @@
  * Must not know: what a size is used for. */
 #include "base/host.h"
 #include "library/library.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,8 @@
  * only found while the program runs may be any.
  * Must not know: the order of runs. */
 #include "isa/isa.h"
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
+#include "runtime/memory.h"
 #include <string.h>
 
 typedef HG_VEC(hg_touch) touch_list;

@@ -2,7 +2,7 @@
 #ifndef HG_TESTS_FAILING_DRIVER_H
 #define HG_TESTS_FAILING_DRIVER_H
 
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 
 typedef enum failing_calls {
     FAIL_SUBMIT = 1,

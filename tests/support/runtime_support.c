@@ -1,6 +1,6 @@
 /* See runtime_support.h. */
 #include "support/runtime_support.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 
 hg_backend *open_backend(const char *name) {
     hg_backend *b = NULL;

@@ -4,7 +4,7 @@
 #include "emit/c_dialect.h"
 #include "emit/emit.h"
 #include "library/tiles.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/shim_run.h"
 #include <stdio.h>
 #include <stdlib.h>

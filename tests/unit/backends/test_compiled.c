@@ -3,7 +3,7 @@
  * may fail, processes that share a cache and are killed, kernels that go and processes that fork while they are compiled. Results are
  * right in all of them. */
 #include "backends/cpu/compiled.h"
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"

@@ -1,6 +1,5 @@
 /* A libhologram_jit.so that does not belong to the library: of another version, without the function that it should have, none at all. Kernels run on the
  * interpreter, and the profile says so once. Each is beside a copy of this program, which opens it. */
-#include "runtime/runtime.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <sys/stat.h>

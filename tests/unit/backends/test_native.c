@@ -3,7 +3,6 @@
  * bits leave nothing out. tests/tensor has the shapes. */
 #include "backends/cpu/native_internal.h"
 #include "base/thread.h"
-#include "runtime/runtime.h"
 #include "runtime/step.h"
 #include "support/runtime_support.h"
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/thread.h"
 #include "kir/builder.h"
 #include "kir/parse.h"
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "support/runtime_support.h"
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
  *     test_emit_spirv [--quick | --all]    Each way to see memory on a device is tried with a part of the numbers.
  *                                          --quick, and always under sanitizers: the first way alone, with all of them. --all: every way with all of them. */
 #include "kir/pipeline/pipeline.h"
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/kir_eval.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"

@@ -5,7 +5,6 @@
  * test: labels=slow */
 #include "plan/plan.h"
 #include "reference/case.h"
-#include "runtime/runtime.h"
 #include "runtime/step.h"
 #include "support/library.h"
 #include "support/runtime_support.h"

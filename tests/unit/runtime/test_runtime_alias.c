@@ -2,7 +2,8 @@
  * Memory that several slots of a kernel name: random loads and stores through buffers that are distinct, the same, imported twice
  * or overlap in part, on every device that is there, against arrays on the host. One executable is bound to all of them in turn, so that
  * code for distinct slots must not be used again where they overlap. */
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
+#include "runtime/memory.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 

@@ -1,6 +1,6 @@
 /* Parameters, launches and bindings: language.md 5.1 and 5.3, semantics 1.1, 1.4. What a launch computes is checked where it shows what
  * was bound. */
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "support/runtime_support.h"
 
 static hg_status run(hg_backend *b, const char *text, const hg_launch *launch, const hg_params *params) {

@@ -4,7 +4,6 @@
  *
  *     test_runtime_chain [BACKEND [COUNT [SEED]]] */
 #include "runtime/chain.h"
-#include "runtime/runtime.h"
 #include "support/runtime_support.h"
 #include <inttypes.h>
 #include <time.h>

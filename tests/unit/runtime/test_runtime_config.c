@@ -1,5 +1,5 @@
 /* Configuration: defaults, environment, malformed values; choosing and listing backends. Semantics 8.2, 8.5. */
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/runtime_support.h"
 
 static void clear(void) {

@@ -3,7 +3,7 @@
 /* test: labels=threads timeout=300 */
 #include "atlas/characters.h"
 #include "atlas/state.h"
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "support/runtime_support.h"
 #include "kir/builder.h"
 #include "kir/passes/passes.h"

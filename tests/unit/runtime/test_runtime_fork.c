@@ -2,7 +2,7 @@
 /* A process that forks while its threads launch, submit, allocate, compile, copy and destroy: the child can go on at once with what was idle,
  * gets errors of what was in use, and can destroy everything. On devices every call of the child is an error. A child that hangs is ended by its
  * alarm, which fails the test. */
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* test: labels=threads */
 /* Launches that are made ready: the same bits as by the interpreter, however the arrays lie, and nothing that a launch promises is lost. */
 #include "base/thread.h"
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "support/runtime_support.h"
 #include <math.h>
 

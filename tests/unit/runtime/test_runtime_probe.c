@@ -1,5 +1,5 @@
 /* The numeric probe on devices whose numbers are known: the CPU's are exact, in poor mode it flushes subnormals. */
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/runtime_support.h"
 
 static hg_backend *open_pretending(const char *pretend) {

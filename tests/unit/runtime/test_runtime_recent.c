@@ -1,7 +1,7 @@
 /* test: labels=threads */
 /* Calls of hg_backend_execute_program_with_params that came before: found by program, launch and values, and never by what is no more. */
 #include "base/thread.h"
-#include "runtime/runtime.h"
+#include "runtime/binding.h"
 #include "support/runtime_support.h"
 #if defined(__unix__)
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* Choosing among drivers that are made up: the automatic order, software devices, devices that do not open, numbers out of range. */
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/runtime_support.h"
 
 /* Devices of a made-up driver: one letter each. h hardware, s software, u not available, x hardware that does not open, e hardware whose

@@ -2,7 +2,7 @@
  * of threads, the blocks, the vectors or the device; each lane sees what the launch began with and what it did itself. */
 /* test: labels=slow timeout=600 */
 #include "atlas/state.h"
-#include "runtime/runtime.h"
+#include "runtime/context.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <math.h>

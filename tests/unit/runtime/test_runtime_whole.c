@@ -1,7 +1,7 @@
 /* Programs without decisions that run again and again: from the fifth launch on the driver submits what it has recorded, with the same
  * results, in whatever context and on whatever queue. */
 /* test: labels=threads */
-#include "runtime/runtime.h"
+#include "runtime/backend.h"
 #include "support/runtime_support.h"
 
 static struct {

@@ -1,0 +1,133 @@
+/* A backend: an open device and what all its contexts share; how one is chosen, configured, probed and lost in a forked child.
+ * Must not know: what a program is, which driver it runs on. */
+#ifndef HG_RUNTIME_BACKEND_H
+#define HG_RUNTIME_BACKEND_H
+
+#include "base/fork.h"
+#include "base/handles.h"
+#include "driver/trial.h"
+#include "probe/probe.h"
+#include "runtime/children.h"
+#include "runtime/client.h"
+#include "runtime/dispatch.h"
+#include "runtime/order.h"
+
+typedef struct hg_cache_entry {
+    uint8_t key[32];
+    hg_executable *executable;
+    uint64_t used;
+} hg_cache_entry;
+
+typedef struct hg_recent hg_recent; /* calls of programs that came before; recent.c */
+
+enum { HG_BACKEND_LOCKS = 8 };
+
+struct hg_backend {
+    const hg_driver *driver;
+    char *cache_path; /* of blobs on disk; "": none */
+    hg_device *device;
+    hg_background *background; /* NULL: kernels get no better code while they run */
+    hg_compiler *compiler;     /* the device's, which it closes; NULL: not opened yet */
+    const hg_device_caps *caps;
+    hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe found wrong */
+    hg_config config;
+    hg_profile *profile; /* NULL: off */
+    hg_code_ear ear;
+    uint32_t queues;     /* made so far; atomic */
+    hg_budget budget;    /* of everything that is made of its memory */
+    bool on_host;        /* which is the host's */
+    bool prepares_first; /* pretends: bindings are made ready when they are made */
+    bool trace;          /* kernels tell a debugger what they do; set before the first launch */
+    hg_suballocator memory;
+    hg_dispatch_device dispatch_device;
+    hg_handles buffers, pools; /* of hg_memory */
+    hg_context *context;       /* default */
+    hg_mutex cache_lock;
+    HG_VEC(hg_cache_entry) cache;
+    uint64_t cache_clock;
+    hg_mutex guard;             /* protects the two below */
+    struct hg_tables *tables;   /* of programs; under cache_lock */
+    uint64_t guarded;           /* launches that look up handles while they run */
+    struct hg_memory *deferred; /* freed meanwhile; goes when the last of them ends */
+    struct hg_recent *recent;   /* calls that came before, for hg_backend_execute_program; NULL: none. Atomic */
+    void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that is dead; NULL: there are none. Atomic */
+    hg_mutex character_lock;
+    hg_piece characters; /* the character table for kernels, made when first needed */
+    hg_mutex type_memory_lock;
+    hg_pool type_memory[10]; /* by width, from 8 bits; 0: not asked for yet */
+    hg_mutex expansion_lock;
+    struct hg_expansion *expansions; /* compiled kernels of whole-array steps */
+    library_tiles tiles;             /* of its library programs; tiles.c */
+    bool (*progress)(void);          /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
+    hg_monitor monitor;              /* protects the orders of its contexts and their spare streams */
+    hg_children children;
+    uint64_t number; /* of the backends that are alive: memory.c */
+    hg_fork_lock forks[HG_BACKEND_LOCKS];
+    bool lost;        /* in a forked child: the device is the parent's */
+    uint32_t process; /* hg_fork_count of where it was made */
+};
+
+/* ---- config.c ---- */
+/* The directory that cache_dir means, to be freed; "" for none. */
+hg_status hg_config_cache_path(const hg_config *config, char **path) HG_NODISCARD;
+/* The same as the environment says; "" where that is malformed, which is an error of whoever opens a backend with it. */
+hg_status hg_config_env_cache_path(char **path) HG_NODISCARD;
+/* How drivers' libraries are tried, as the environment says. The path is borrowed. */
+hg_status hg_config_trial(const char *cache_path, hg_trial_options *options) HG_NODISCARD;
+
+/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's form of it. */
+hg_status hg_config_take(const hg_config *given, hg_config *own) HG_NODISCARD;
+
+/* ---- backend_select.c ---- */
+/* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
+hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,
+                    hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
+enum { HG_NOT_AUTOMATIC, HG_AUTOMATIC, HG_IF_ACCELERATOR }; /* the second column of backends.def */
+typedef struct hg_driver_word {
+    const char *word, *meaning;
+} hg_driver_word;
+typedef struct hg_driver_list {
+    const hg_driver *const *drivers;
+    const uint8_t *automatic;
+    uint32_t count;
+    bool accelerator;              /* this machine may have one */
+    const hg_driver_word *absent;  /* known names without a driver, and why */
+    const hg_driver_word *aliases; /* second names, and whose */
+    uint32_t absent_count, alias_count;
+    const hg_driver *guest; /* opened by its name alone; NULL: none */
+    hg_trial_options trial; /* of drivers that open libraries of others */
+} hg_driver_list;
+/* A driver that is not in the table, which whoever links the library brings: tests. Before any backend is created; opened by its name alone. */
+void hg_select_guest(const hg_driver *driver);
+/* Whether a name means whichever device comes first: "auto", or none. */
+bool hg_backend_is_automatic(const char *name);
+hg_status hg_select_in(const hg_driver_list *list, const char *name, uint32_t index,
+                       hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
+
+/* ---- forked.c ---- */
+/* In a forked child: the error of what was in use ("context"), of a backend whose device is the parent's. */
+hg_status hg_lost(const char *what);
+hg_status hg_backend_lost(const hg_backend *b);
+static inline hg_status hg_backend_alive(const hg_backend *b) { return HG_UNLIKELY(b->lost) ? hg_backend_lost(b) : HG_OK; }
+void hg_backend_watch_forks(hg_backend *b);
+void hg_backend_forget_forks(hg_backend *b);
+
+/* ---- deadline.c ---- */
+uint64_t hg_timeout_of(const hg_backend *b, const hg_launch *launch); /* ms; 0: none. launch NULL: the backend's default */
+uint64_t hg_deadline(uint64_t timeout_ms);                            /* of what starts now; 0: none */
+
+/* ---- characters.c ---- */
+/* i128[194·194], then f64[194·194]: atlas/characters.h. For reading, until the backend goes. */
+hg_status hg_backend_characters(hg_backend *b, hg_range *range) HG_NODISCARD;
+
+/* ---- tiles.c: sizes of tiles; the rest is in client.h ---- */
+hg_status hg_backend_tiles_open(hg_backend *b) HG_NODISCARD;
+
+/* ---- probe.c ---- */
+/* The numeric probe of an open backend with a default context; its capabilities are what the driver promises. */
+hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) HG_NODISCARD;
+/* The same at the opening of a device in device form, from the cache on disk or kept there; from then on the capabilities promise no more
+ * than was found. */
+hg_status hg_backend_trust(hg_backend *b) HG_NODISCARD;
+
+#endif

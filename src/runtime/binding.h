@@ -1,0 +1,144 @@
+/* Bindings: an executable with a launch and parameters, checked once and laid out for the driver.
+ * Must not know: plan code, what a step does. */
+#ifndef HG_RUNTIME_BINDING_H
+#define HG_RUNTIME_BINDING_H
+
+#include "runtime/context.h"
+#include "runtime/kernel.h"
+#include "runtime/recorded.h"
+
+/* Everything a launch needs, resolved. */
+typedef struct hg_resolved {
+    uint32_t grid[3], block[3];
+    uint64_t lanes, shared_bytes /* of a block, */, shared_scratch /* of them those behind the program's */, timeout_ms;
+} hg_resolved;
+
+/* When the memory of a slot is known. */
+typedef enum hg_slot_when {
+    HG_SLOT_LATE,  /* at each launch */
+    HG_SLOT_CLASS, /* class memory: with the context */
+    HG_SLOT_STATE, /* phases and accumulators: with the context */
+    HG_SLOT_BINDING
+} hg_slot_when;
+
+/* One kernel's arguments in a binding. */
+typedef struct hg_bound_kernel {
+    uint64_t *inputs;
+    hg_range *slots;
+    uint8_t *when;          /* hg_slot_when of each slot */
+    bool has_classes;       /* one of them is HG_SLOT_CLASS, or the kernel names a class in its accesses */
+    bool has_state;         /* one of them is HG_SLOT_STATE */
+    uint8_t *aliases;       /* alias signature; NULL below two slots */
+    hg_submission dispatch; /* device forms: what launches have in common */
+    hg_code *code;          /* of a tier with several codes: the last launch's; NULL: none */
+    uint64_t *proved;       /* the facts that `proven` is about; NULL: none so far */
+    bool proven;            /* no access can leave its bounds */
+} hg_bound_kernel;
+
+/* A buffer or pool that a binding keeps alive. */
+typedef struct hg_held {
+    uint64_t handle;
+    hg_range range;
+    uint64_t arena_bytes; /* of the whole arena */
+} hg_held;
+
+enum { HG_MOST_PREPARED = 4 };
+struct hg_binding {
+    hg_executable *executable;
+    uint32_t references;       /* atomic: creator, submissions that are not over */
+    const char *const *labels; /* what instructions are, for profiles: of each one's number a text or NULL. NULL: of none */
+    hg_arena arena;
+    hg_resolved launch;
+    uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */
+    HG_VEC(hg_held) held_buffers;
+    HG_VEC(hg_held) held_pools;
+    HG_VEC(uint64_t) own_pools;   /* made for .param pool without a value; freed with the binding */
+    HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
+    hg_bound_kernel *kernels;
+    uint8_t *env;       /* the environment as the host knows it */
+    bool env_changes;   /* somebody writes an entry: each launch begins with the initial values */
+    uint64_t *computed; /* room for what a PLAN_COMPUTE works out */
+    bool *env_stale;    /* by 8 bytes, of an entry the first: the device has another value, which the host does not know; NULL: never */
+    bool env_is_memory; /* env is env_range, nothing is copied */
+    hg_range env_range, uniforms; /* the environment on the device, and as kernels see it that read it in memory */
+    hg_piece env_memory, scratch; /* arena NULL when not needed */
+    hg_piece shared;              /* shared memory of all blocks, where it must live across steps */
+    const hg_stream *owner;       /* whose run it is in, one at a time in whatever context; NULL: in none. Atomic */
+    hg_touches touches;
+    hg_recorded recorded; /* the last batch of its runs */
+    bool guarded;         /* looks up handles while it runs */
+    bool launched;
+    bool simple;            /* one kernel, everything known: the fast path */
+    bool tiered;            /* simple, on a device with several tiers: each launch asks for its code */
+    bool dispatches;        /* simple: the first tier runs device forms */
+    bool timed;             /* simple: long enough to need a deadline */
+    uint64_t spent_ns;      /* of the launch's time, before it began: on lowering */
+    bool plain;             /* simple, and nothing but the driver's command is to be done */
+    uint8_t until_prepared; /* launches that the caller waits for before it is made ready; 0: it was tried */
+    uint8_t prepare_tries;  /* that failed, because native code may be there later */
+    uint8_t prepared_count; /* the commands that a launch is, made ready; 0: they are not */
+    hg_driver_prepared *prepared[HG_MOST_PREPARED];
+    hg_driver_launch ready;    /* simple: everything but the deadline */
+    hg_driver_command command; /* simple: launches ready */
+    hg_driver_fault fault;
+    struct hg_bound_step *steps; /* of the plan, in its order */
+    hg_piece step_scratch;       /* what steps need beside their arrays, one after another, */
+    hg_piece step_tables;        /* and what each keeps */
+};
+
+/* ---- whose a binding is (stream.c, forked.c) ---- */
+bool hg_binding_is_lost(const hg_binding *binding);
+/* For one that is another's. */
+hg_status hg_binding_own_slowly(hg_binding *binding, const hg_stream *stream) HG_NODISCARD;
+/* The binding is the stream's until it is let go: at once if it is free, or after waiting. */
+static inline bool hg_binding_try_own(hg_binding *binding, const hg_stream *stream) {
+    const hg_stream *nobody = NULL;
+    return hg_atomic_compare_exchange(&binding->owner, &nobody, stream, HG_SEQ_CST);
+}
+
+HG_NODISCARD static inline hg_status hg_binding_own(hg_binding *binding, const hg_stream *stream) {
+    return HG_LIKELY(hg_binding_try_own(binding, stream)) ? HG_OK : hg_binding_own_slowly(binding, stream);
+}
+
+static inline void hg_binding_disown(hg_binding *binding) {
+    (void)hg_atomic_exchange(&binding->owner, NULL, HG_SEQ_CST);
+    hg_monitor_wake(&binding->executable->backend->monitor);
+}
+
+/* ---- touches.c ---- */
+/* binding->touches, when everything else of the binding is known. */
+hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
+
+/* ---- params.c ---- */
+typedef struct hg_param_value {
+    char *name;              /* NULL: a raw register */
+    uint8_t reg, kind, type; /* hg_param_kind */
+    uint64_t handle;         /* buffers, pools */
+    uint8_t bytes[HG_MAX_LITERAL_BYTES];
+} hg_param_value;
+struct hg_params {
+    HG_VEC(hg_param_value) values;
+};
+/* Checks and resolves everything of language.md 5.1 into the binding. */
+hg_status hg_binding_resolve(hg_binding *binding, const hg_launch *launch, const hg_params *params) HG_NODISCARD;
+/* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's form of it. */
+hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;
+/* Keeps a buffer or pool alive with the binding. *range has arena NULL for an unknown handle. Classes are not for here. */
+hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) HG_NODISCARD;
+/* The same for one that is held already; arena NULL when it is not. index: the handle is only that (flat addresses). */
+hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index);
+/* Types of the registers that params sets. */
+void hg_params_signature(const hg_params *params, hg_signature *signature);
+
+/* ---- deadline.c ---- */
+uint64_t hg_binding_deadline(const hg_binding *binding); /* of a launch that starts now, less what was spent on it before */
+
+/* ---- recent.c ---- */
+/* Runs a call as one that came before; false: there was none, and nothing happened. Every argument was checked for NULL. */
+bool hg_recent_launch(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_status *status);
+/* The binding of a call that succeeded, for others like it. True: it is theirs now. */
+bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *launch, const hg_params *params, hg_binding *binding);
+uint32_t hg_recent_count(const hg_backend *b); /* bindings kept; nobody calls meanwhile */
+void hg_recent_close(hg_backend *b);
+
+#endif
