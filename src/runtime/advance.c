@@ -37,7 +37,7 @@ static bool may_begin(hg_queue *q, hg_flight *f) {
 /* A binding whose launches leave nothing on the host may be under way several times on one stream. */
 static bool own(hg_queue *q, hg_flight *f) {
     if (f->owns || hg_binding_try_own(f->binding, q->stream)) return f->owns = true;
-    if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream || !f->binding->simple) return false;
+    if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream || f->binding->submitted_way == HG_WAY_PLAN) return false;
     for (const hg_flight *other = q->first_flight; other; other = other->next)
         if (other != f && other->binding == f->binding && other->unsure) return false;
     return f->owns = true;
@@ -235,7 +235,8 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
 
 static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
     if (!f->started) {
-        bool alone = !f->binding->simple || f->binding->executable->uses_state; /* the host may fold the state when it starts */
+        bool alone = f->binding->submitted_way == HG_WAY_PLAN ||
+                     f->binding->executable->uses_state; /* the host may fold the state when it starts */
         if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;
         if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
         f->started = true;

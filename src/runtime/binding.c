@@ -131,33 +131,23 @@ static hg_status lay_out(hg_binding *binding) {
     return hg_steps_bind(binding);
 }
 
-/* A launch of one kernel whose arguments are all known is prepared to the last field. Work below this needs no clock: it is over
- * in some milliseconds. */
-#define SHORT_WORK (UINT64_C(1) << 24)
-
 enum { PREPARE_AFTER = 3 }; /* launches: what is made ready may take memory */
 
-static bool can_dispatch(const hg_backend *b) { return b->caps->tiers[0].device_form && hg_driver_can_block(b->driver, b->caps); }
-
-static void prepare_simple(hg_binding *binding) {
-    const hg_executable *e = binding->executable;
-    const hg_kernel *kernel = &e->kernels[0];
-    uint64_t work;
-    if (e->kernel_count != 1 || e->plan->steps.count || binding->guarded || !(e->backend->caps->host_memory || can_dispatch(e->backend)) ||
-        binding->own_pools.count || binding->own_buffers.count)
-        return;
-    binding->simple = true;
-    binding->tiered = e->backend->caps->tier_count > 1;
-    binding->dispatches = hg_code_in_device_form(kernel->code, 0);
-    binding->timed = binding->launch.timeout_ms &&
-                     (kernel->code->unbounded || !hg_mul_u64(kernel->code->work + 1, binding->launch.lanes, &work) || work > SHORT_WORK);
-    hg_binding_fill_launch(binding, 0, &binding->ready);
-    if (kernel->prover && !binding->kernels[0].has_classes && !binding->kernels[0].has_state)
-        (void)hg_launch_proven(binding, 0, &binding->ready);
-    binding->command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->ready, .fault = &binding->fault};
+static void fill_one_launch(hg_binding *binding) {
     const hg_bound_kernel *bound = &binding->kernels[0];
-    binding->plain = !e->uses_state && !bound->has_classes && !bound->has_state && !binding->tiered && !binding->dispatches &&
-                     !binding->timed && !e->backend->caps->asynchronous;
+    hg_binding_fill_launch(binding, 0, &binding->one.launch);
+    binding->one.needs_clock = hg_binding_needs_clock(binding);
+    if (binding->executable->kernels[0].prover && !bound->has_classes && !bound->has_state)
+        (void)hg_launch_proven(binding, 0, &binding->one.launch);
+    binding->one.command = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &binding->one.launch, .fault = &binding->fault};
+}
+
+static void set_way(hg_binding *binding) {
+    bool first = binding->executable->backend->prepares_first;
+    binding->way = binding->submitted_way = hg_binding_choose_way(binding);
+    if (binding->way != HG_WAY_PLAN) fill_one_launch(binding);
+    binding->ready.launches_left = first ? 1 : PREPARE_AFTER;
+    if (binding->way == HG_WAY_COMMAND && first) hg_binding_prepare(binding, &binding->one.command, 1);
 }
 
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
@@ -216,9 +206,7 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
         hg_binding_destroy(binding);
         return status;
     }
-    prepare_simple(binding);
-    binding->until_prepared = chosen->backend->prepares_first ? 1 : PREPARE_AFTER;
-    if (binding->plain && chosen->backend->prepares_first) hg_binding_prepare(binding, &binding->command, 1);
+    set_way(binding);
     *result = binding;
     return HG_OK;
 }
@@ -232,7 +220,7 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_error kept = *hg_error_record();                                        /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
-    for (uint8_t i = 0; i < binding->prepared_count; i++) b->driver->prepared_destroy(binding->prepared[i]);
+    for (uint8_t i = 0; i < binding->ready.count; i++) b->driver->prepared_destroy(binding->ready.commands[i]);
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */

@@ -42,7 +42,31 @@ typedef struct hg_held {
     uint64_t arena_bytes; /* of the whole arena */
 } hg_held;
 
+/* How a launch of a binding is carried out, from the general way to the quickest: docs/design/launch-ways.md has who may take
+ * which, and what each saves. */
+typedef enum hg_launch_way {
+    HG_WAY_PLAN,    /* the plan machine: any binding */
+    HG_WAY_KERNEL,  /* one kernel whose arguments are known: no plan code is read */
+    HG_WAY_COMMAND, /* the same, and nothing depends on the context or the clock: one command is submitted */
+    HG_WAY_READY    /* the driver has the commands ready: it is called, nothing is submitted */
+} hg_launch_way;
+
+/* The one launch of a binding with one kernel whose arguments are known: filled once, up to what its way says. */
+typedef struct hg_one_launch {
+    hg_driver_launch launch;
+    hg_driver_command command; /* launches it */
+    bool needs_clock;          /* it may take so long that somebody must look at the time */
+} hg_one_launch;
+
+/* Commands that the driver makes ready (ready.c). */
 enum { HG_MOST_PREPARED = 4 };
+typedef struct hg_ready_commands {
+    uint8_t launches_left; /* before the driver is asked; 0: it was asked */
+    uint8_t tries;         /* that failed, because native code may be there later */
+    uint8_t count;         /* of the commands; 0: they are not ready */
+    hg_driver_prepared *commands[HG_MOST_PREPARED];
+} hg_ready_commands;
+
 struct hg_binding {
     hg_executable *executable;
     uint32_t references;       /* atomic: creator, submissions that are not over */
@@ -68,18 +92,11 @@ struct hg_binding {
     hg_recorded recorded; /* the last batch of its runs */
     bool guarded;         /* looks up handles while it runs */
     bool launched;
-    bool simple;            /* one kernel, everything known: the fast path */
-    bool tiered;            /* simple, on a device with several tiers: each launch asks for its code */
-    bool dispatches;        /* simple: the first tier runs device forms */
-    bool timed;             /* simple: long enough to need a deadline */
-    uint64_t spent_ns;      /* of the launch's time, before it began: on lowering */
-    bool plain;             /* simple, and nothing but the driver's command is to be done */
-    uint8_t until_prepared; /* launches that the caller waits for before it is made ready; 0: it was tried */
-    uint8_t prepare_tries;  /* that failed, because native code may be there later */
-    uint8_t prepared_count; /* the commands that a launch is, made ready; 0: they are not */
-    hg_driver_prepared *prepared[HG_MOST_PREPARED];
-    hg_driver_launch ready;    /* simple: everything but the deadline */
-    hg_driver_command command; /* simple: launches ready */
+    hg_launch_way way;           /* of a launch that is waited for */
+    hg_launch_way submitted_way; /* the same where commands are submitted in any case: while a profile records, in a queue. Never READY */
+    uint64_t spent_ns;           /* of the launch's time, before it began: on lowering */
+    hg_ready_commands ready;     /* of the way READY */
+    hg_one_launch one;           /* of the ways KERNEL and COMMAND; the plan machine fills one.launch anew for each kernel */
     hg_driver_fault fault;
     struct hg_bound_step *steps; /* of the plan, in its order */
     hg_piece step_scratch;       /* what steps need beside their arrays, one after another, */

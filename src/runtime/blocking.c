@@ -4,10 +4,10 @@
 #include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 
-/* ---- launches that are one command ---- */
+/* ---- launches that are commands of the driver ---- */
 
 /* Whether the launch that just ended is the one after which the binding is made ready. */
-static bool repeats(hg_binding *binding) { return binding->until_prepared && --binding->until_prepared == 0; }
+static bool repeats(hg_binding *binding) { return binding->ready.launches_left && --binding->ready.launches_left == 0; }
 
 HG_NOINLINE static hg_status report_fault(hg_binding *binding) {
     const hg_executable *e = binding->executable;
@@ -17,47 +17,47 @@ HG_NOINLINE static hg_status report_fault(hg_binding *binding) {
     return hg_report_fault(e, &binding->fault, 1);
 }
 
-static hg_status run_prepared(hg_binding *binding) {
+static hg_status run_ready(hg_binding *binding) {
+    const hg_ready_commands *ready = &binding->ready;
     binding->fault.happened = false;
-    for (uint8_t i = 0; i < binding->prepared_count; i++) HG_TRY(binding->prepared[i]->run(binding->prepared[i]));
+    uint8_t i = 0;
+    do { HG_TRY(ready->commands[i]->run(ready->commands[i])); } while (++i < ready->count);
     return HG_UNLIKELY(binding->fault.happened) ? report_fault(binding) : HG_OK;
 }
 
-HG_NOINLINE static hg_status run_plain(hg_binding *binding, hg_stream *stream) {
+HG_NOINLINE static hg_status run_command(hg_binding *binding, hg_stream *stream) {
+    hg_one_launch *one = &binding->one;
     binding->fault.happened = false;
-    binding->ready.cancel = NULL; /* of a launch of a queue */
-    binding->ready.deadline_ns = 0;
-    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &binding->command, 1, NULL, 0, NULL));
+    one->launch.cancel = NULL; /* of a launch of a queue */
+    one->launch.deadline_ns = 0;
+    HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &one->command, 1, NULL, 0, NULL));
     if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding);
-    if (repeats(binding)) hg_binding_prepare(binding, &binding->command, 1);
+    if (repeats(binding)) hg_binding_prepare(binding, &one->command, 1);
     return HG_OK;
 }
 
 /* ---- others ---- */
 
-HG_NOINLINE static hg_status run_simple(hg_binding *binding, hg_stream *stream) {
+HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) {
     hg_context *context = stream->context;
     const hg_kernel *kernel = &binding->executable->kernels[0];
     hg_bound_kernel *bound = &binding->kernels[0];
+    hg_driver_launch *launch = &binding->one.launch;
     bool changed = false;
+    uint8_t tier = 0;
     binding->fault.happened = false;
-    binding->ready.cancel = NULL;
+    launch->cancel = NULL;
     if (binding->executable->uses_state) HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
     if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
-    if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &binding->ready.class_memory));
-    if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, &binding->ready);
-    uint8_t tier = 0;
-    bool dispatches = binding->dispatches;
-    if (binding->tiered) {
-        HG_TRY(hg_launch_tier(binding, 0, stream, &binding->ready, &tier));
-        dispatches = hg_code_in_device_form(kernel->code, tier);
-    }
-    if (binding->timed) binding->ready.deadline_ns = hg_binding_deadline(binding);
-    if (dispatches)
-        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, tier, &binding->ready, bound->proven, !changed && !kernel->uses_class,
+    if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &launch->class_memory));
+    if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, launch);
+    if (context->backend->caps->tier_count > 1) HG_TRY(hg_launch_tier(binding, 0, stream, launch, &tier));
+    launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch of a queue had one */
+    if (hg_code_in_device_form(kernel->code, tier))
+        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, tier, launch, bound->proven, !changed && !kernel->uses_class,
                               &binding->fault));
     else
-        HG_TRY(hg_stream_run(stream, &binding->command, 1));
+        HG_TRY(hg_stream_run(stream, &binding->one.command, 1));
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 
@@ -82,6 +82,16 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 
+static hg_status submit(hg_binding *binding, hg_stream *stream) {
+    switch (binding->submitted_way) {
+    case HG_WAY_COMMAND: return run_command(binding, stream);
+    case HG_WAY_KERNEL: return run_kernel(binding, stream);
+    case HG_WAY_PLAN:
+    case HG_WAY_READY: break;
+    }
+    return run_plan(binding, stream);
+}
+
 hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     if (!binding) return hg_null_argument("binding");
     if (!context) return hg_null_argument("context");
@@ -95,12 +105,7 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &turn, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        if (HG_LIKELY(binding->prepared_count && !start))
-            status = run_prepared(binding);
-        else
-            status = binding->plain    ? run_plain(binding, stream)
-                     : binding->simple ? run_simple(binding, stream)
-                                       : run_plan(binding, stream);
+        status = HG_LIKELY(binding->way == HG_WAY_READY && !start) ? run_ready(binding) : submit(binding, stream);
         if (start) hg_span_program(binding, start);
         hg_binding_disown(binding);
     }

@@ -59,7 +59,7 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
 static hg_status run_kernel(hg_run *run, uint32_t index) {
     run->native = NULL;
     hg_binding *binding = run->binding;
-    hg_driver_launch *launch = &binding->ready;
+    hg_driver_launch *launch = &binding->one.launch;
     HG_TRY(prepare_launch(run, index, launch));
     launch->deadline_ns = hg_run_deadline(run);
     launch->cancel = run->cancel;

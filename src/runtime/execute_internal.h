@@ -16,8 +16,13 @@ uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands);
 /* blocking.c: hg_binding_launch_in where the floating-point mode is the default one already. */
 hg_status hg_launch_bound(hg_binding *binding, hg_context *context) HG_NODISCARD;
 
-/* ready.c: the commands that each launch of a binding is come again and again: the driver may make them ready. Without that they are submitted each
- * time, which always works. */
+/* way.c: how launches of the binding are carried out until the driver has them ready; all else of it is known. */
+hg_launch_way hg_binding_choose_way(const hg_binding *binding);
+/* Whether the launch of its one kernel may take so long that somebody must look at the time. */
+bool hg_binding_needs_clock(const hg_binding *binding);
+
+/* ready.c: the commands that each launch of a binding is come again and again: the driver may make them ready, and the way is READY then. Without
+ * that they are submitted each time, which always works. */
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, uint32_t count);
 
 /* handle_table.c: the handle table of open accesses as it is now, on the device. */

@@ -91,7 +91,7 @@ void hg_span_step(const hg_run *run, const plan_step *step, uint32_t count, uint
 void hg_span_program(const hg_binding *binding, uint64_t start) {
     const hg_executable *e = binding->executable;
     hg_profile *profile = e->backend->profile;
-    if (binding->simple) { /* its one kernel took as long */
+    if (binding->submitted_way != HG_WAY_PLAN) { /* its one kernel took as long */
         hg_profile_span span;
         kernel_span(binding, 0, start, &span);
         hg_profile_end(profile, &span);

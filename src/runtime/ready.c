@@ -7,15 +7,16 @@ enum { MOST_TRIES = 8, LAUNCHES_BETWEEN = 200 };
 
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, uint32_t count) {
     const hg_backend *b = binding->executable->backend;
-    binding->until_prepared = 0;
+    binding->ready.launches_left = 0;
     if (!b->driver->prepare || b->caps->asynchronous) return;
     for (uint32_t i = 0; i < count; i++) {
-        binding->prepared[i] = b->driver->prepare(b->device, &commands[i]);
-        if (binding->prepared[i]) continue;
-        while (i > 0) b->driver->prepared_destroy(binding->prepared[--i]);
-        if (commands[0].kind == HG_CMD_LAUNCH && binding->steps && ++binding->prepare_tries < MOST_TRIES)
-            binding->until_prepared = LAUNCHES_BETWEEN;
+        binding->ready.commands[i] = b->driver->prepare(b->device, &commands[i]);
+        if (binding->ready.commands[i]) continue;
+        while (i > 0) b->driver->prepared_destroy(binding->ready.commands[--i]);
+        if (commands[0].kind == HG_CMD_LAUNCH && binding->steps && ++binding->ready.tries < MOST_TRIES)
+            binding->ready.launches_left = LAUNCHES_BETWEEN;
         return;
     }
-    binding->prepared_count = (uint8_t)count;
+    binding->ready.count = (uint8_t)count;
+    if (count) binding->way = HG_WAY_READY;
 }

@@ -181,7 +181,7 @@ static bool may_stay(const hg_backend *b, hg_binding *binding) {
     if (binding->env_memory.range.arena || binding->scratch.range.arena || binding->step_scratch.range.arena ||
         binding->step_tables.range.arena)
         return false;
-    return binding->plain || hg_step_commands(binding, commands) != 0;
+    return binding->submitted_way == HG_WAY_COMMAND || hg_step_commands(binding, commands) != 0;
 }
 
 static uint16_t bytes_behind(const hg_param_value *v) {
@@ -243,7 +243,7 @@ bool hg_recent_keep(hg_backend *b, const hg_program *program, const hg_launch *l
         return false;
     }
     if (c->binding) empty(c);
-    binding->until_prepared = 1;
+    binding->ready.launches_left = 1;
     c->binding = binding;
     c->values = values;
     c->value_count = params ? params->values.count : 0;

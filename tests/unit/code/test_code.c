@@ -77,8 +77,9 @@ static void launches_decide(void) {
     for (uint64_t n = 0; n < 5; n++) {
         launch_and_check(b, &k, false);
         CHECK_U64(set->launches, n + 1);
-        CHECK(n < set->caps->tiers[1].from_launch ? !bk->code && k.binding->ready.kernel == hg_code_only(set, 0)
-                                                  : bk->code && bk->code->key.tier == 1 && k.binding->ready.kernel == bk->code->kernel);
+        CHECK(n < set->caps->tiers[1].from_launch
+                  ? !bk->code && k.binding->one.launch.kernel == hg_code_only(set, 0)
+                  : bk->code && bk->code->key.tier == 1 && k.binding->one.launch.kernel == bk->code->kernel);
     }
     unbind(b, &k, false);
     hg_backend_destroy(b);

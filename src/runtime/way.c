@@ -1,0 +1,37 @@
+/* The way in which launches of a binding are carried out: docs/design/launch-ways.md.
+ * Must not know: how any of them is. */
+#include "runtime/execute_internal.h"
+
+/* Work below this needs no clock: it is over in some milliseconds. */
+#define SHORT_WORK (UINT64_C(1) << 24)
+
+/* On others the plan machine hands the launch over and waits for it. */
+static bool may_launch_here(const hg_backend *b) {
+    return b->caps->host_memory || (b->caps->tiers[0].device_form && hg_driver_can_block(b->driver, b->caps));
+}
+
+/* Whether the program is one kernel whose arguments are all known, on memory that nobody must clear first. */
+static bool is_one_known_kernel(const hg_binding *binding) {
+    const hg_executable *e = binding->executable;
+    return e->kernel_count == 1 && !e->plan->steps.count && !binding->guarded && !binding->own_pools.count && !binding->own_buffers.count;
+}
+
+static bool uses_context(const hg_binding *binding) {
+    const hg_bound_kernel *bound = &binding->kernels[0];
+    return binding->executable->uses_state || bound->has_classes || bound->has_state;
+}
+
+bool hg_binding_needs_clock(const hg_binding *binding) {
+    const hg_code_set *code = binding->executable->kernels[0].code;
+    uint64_t work;
+    if (!binding->launch.timeout_ms) return false;
+    return code->unbounded || !hg_mul_u64(code->work + 1, binding->launch.lanes, &work) || work > SHORT_WORK;
+}
+
+hg_launch_way hg_binding_choose_way(const hg_binding *binding) {
+    const hg_device_caps *caps = binding->executable->backend->caps;
+    if (!is_one_known_kernel(binding) || !may_launch_here(binding->executable->backend)) return HG_WAY_PLAN;
+    bool asks_for_code = caps->tier_count > 1 || hg_code_in_device_form(binding->executable->kernels[0].code, 0);
+    if (caps->asynchronous || asks_for_code || uses_context(binding) || hg_binding_needs_clock(binding)) return HG_WAY_KERNEL;
+    return HG_WAY_COMMAND;
+}
