@@ -23,7 +23,7 @@ void hg_flight_join(hg_queue *q, hg_flight *f) {
     hg_mutex_lock(&m->lock);
     hg_order_join(&q->context->order, &f->turn);
     hg_mutex_unlock(&m->lock);
-    f->has_turn = true;
+    f->state = HG_FLIGHT_IN_ORDER;
 }
 
 static bool may_begin(hg_queue *q, hg_flight *f) {
@@ -36,16 +36,19 @@ static bool may_begin(hg_queue *q, hg_flight *f) {
 
 /* A binding whose launches leave nothing on the host may be under way several times on one stream. */
 static bool own(hg_queue *q, hg_flight *f) {
-    if (f->owns || hg_binding_try_own(f->binding, q->stream)) return f->owns = true;
+    if (hg_binding_try_own(f->binding, q->stream)) return true;
     if (hg_atomic_load(&f->binding->owner, HG_RELAXED) != q->stream || f->binding->submitted_way == HG_WAY_PLAN) return false;
     for (const hg_flight *other = q->first_flight; other; other = other->next)
         if (other != f && other->binding == f->binding && other->unsure) return false;
-    return f->owns = true;
+    return true;
 }
+
+/* The binding is the flight's, and its run is there. */
+static bool has_run(const hg_flight *f) { return f->binding && f->state >= HG_FLIGHT_STARTED; }
 
 static bool is_owned_by_another(const hg_queue *q, const hg_flight *self) {
     for (const hg_flight *f = q->first_flight; f; f = f->next)
-        if (f != self && f->owns && f->binding == self->binding) return true;
+        if (f != self && has_run(f) && f->binding == self->binding) return true;
     return false;
 }
 
@@ -55,9 +58,9 @@ static void release(hg_queue *q, hg_flight *f) {
     if (f->start_ns && !f->binding)
         hg_profile_end(q->backend->profile,
                        &(hg_profile_span){.kind = f->kind, .name = "buffer", .start_ns = f->start_ns, .bytes = f->transfer.length});
-    if (f->started && f->binding) hg_run_end(&f->run);
-    if (f->owns && !is_owned_by_another(q, f)) hg_binding_disown(f->binding);
-    if (f->has_turn) hg_order_leave(&q->context->order, &f->turn, &q->backend->monitor);
+    if (has_run(f)) hg_run_end(&f->run);
+    if (has_run(f) && !is_owned_by_another(q, f)) hg_binding_disown(f->binding);
+    if (f->state >= HG_FLIGHT_IN_ORDER) hg_order_leave(&q->context->order, &f->turn, &q->backend->monitor);
     if (f->event) q->backend->driver->event_destroy(f->event);
     hg_transfer_release(&f->transfer);
 }
@@ -88,7 +91,7 @@ static void land(hg_queue *q, hg_status status) {
     f->of->unsure -= f->unsure;
     if (f->offered) hg_event_offer(f->of->signal, NULL);
     q->unsure -= f->unsure;
-    if (q->first_flight && q->first_flight->started) hg_run_start_clock(&q->first_flight->run); /* the device has come to it */
+    if (q->first_flight && has_run(q->first_flight)) hg_run_start_clock(&q->first_flight->run); /* the device has come to it */
     release(q, f);
     hg_free(f);
 }
@@ -103,7 +106,7 @@ static bool transfer_is_over(hg_queue *q, hg_flight *f, hg_status *status) {
 
 /* Flights that are over, in order. */
 static void land_all(hg_queue *q) {
-    while (q->first_flight && q->first_flight->issued) {
+    while (q->first_flight && q->first_flight->state == HG_FLIGHT_ISSUED) {
         hg_flight *f = q->first_flight;
         hg_status status = HG_OK;
         if (f->binding) {
@@ -135,7 +138,7 @@ static hg_status begin_launch(hg_queue *q, hg_submission_work *s, hg_binding *bi
     if (!f) f = hg_flight_create(q, binding);
     if (!f) return hg_fail_memory();
     f->start_ns = hg_profile_start(q->backend->profile);
-    if (!f->has_turn) hg_flight_join(q, f);
+    if (f->state == HG_FLIGHT_NEW) hg_flight_join(q, f);
     take_off(q, f, s);
     return HG_OK;
 }
@@ -220,8 +223,10 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
     } else {
         status = b->driver->event_create(b->device, &f->event);
         if (status == HG_OK) status = b->driver->queue_submit(q->stream->queue, &f->transfer.command, 1, NULL, 0, f->event);
-        f->issued = status == HG_OK;
-        if (f->issued) return HG_QUEUE_IDLE;
+        if (status == HG_OK) {
+            f->state = HG_FLIGHT_ISSUED;
+            return HG_QUEUE_IDLE;
+        }
         if (f != q->first_flight) { /* it cannot be over before the others */
             fail_submission(f->of, status);
             f->transfer.length = 0;
@@ -234,48 +239,48 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
 }
 
 static hg_queue_state issue_launch(hg_queue *q, hg_flight *f) {
-    if (!f->started) {
+    if (f->state < HG_FLIGHT_STARTED) {
         bool alone = f->binding->submitted_way == HG_WAY_PLAN ||
                      f->binding->executable->uses_state; /* the host may fold the state when it starts */
         if (alone && f != q->first_flight) return HG_QUEUE_DEVICE;
         if (!own(q, f)) return f == q->first_flight ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
-        f->started = true;
+        f->state = HG_FLIGHT_STARTED;
         f->run.cancel = hg_event_cancel_word(f->of->signal);
         f->run.behind = f != q->first_flight;
         HG_IGNORE(hg_run_start(&f->run, f->binding, q->stream)); /* a failure is the run's */
     }
     hg_run_state state = hg_run_poll(&f->run);
     if (state == HG_RUN_WAITING && !hg_run_is_issued(&f->run)) return HG_QUEUE_DEVICE;
-    if (state == HG_RUN_WAITING && !f->run.ended) { /* other submissions may go on meanwhile */
+    if (state == HG_RUN_WAITING && f->run.phase == HG_PHASE_GOING) { /* other submissions may go on meanwhile */
         if (q->unsure + 2 > HG_FAULT_RECORDS) return HG_QUEUE_DEVICE;
         f->unsure = true;
         f->of->unsure++;
         q->unsure++;
     }
-    f->issued = true;
+    f->state = HG_FLIGHT_ISSUED;
     return HG_QUEUE_IDLE;
 }
 
 /* The end of a submission whose work is all on the device stands for its event. */
 static void offer(const hg_queue *q, hg_flight *f) {
     const hg_submission_work *s = f->of;
-    bool last = f->issued && s->next_command == s->count && s->status == HG_OK && !s->unsure;
-    hg_driver_event *event = f->binding ? (f->run.waiting ? f->run.event : NULL) : f->event;
+    bool last = f->state == HG_FLIGHT_ISSUED && s->next_command == s->count && s->status == HG_OK && !s->unsure;
+    hg_driver_event *event = f->binding ? (hg_run_awaits_event(&f->run) ? f->run.event : NULL) : f->event;
     if (!last || !event || !s->signal || !q->backend->caps->asynchronous) return;
     hg_event_offer(s->signal, event);
     f->offered = true;
 }
 
 static hg_queue_state issue(hg_queue *q, hg_flight *f) {
-    bool first = f == q->first_flight;
-    if (!f->started && is_cancelled(f->of)) {
+    bool first = f == q->first_flight, started = f->state >= HG_FLIGHT_STARTED;
+    if (!started && is_cancelled(f->of)) {
         if (first) land(q, cancelled());
         return first ? HG_QUEUE_IDLE : HG_QUEUE_DEVICE;
     }
-    if (!f->started && !may_begin(q, f)) return first ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
+    if (!started && !may_begin(q, f)) return first ? HG_QUEUE_TURN : HG_QUEUE_DEVICE;
     if (!q->stream->queue) { /* lost; what was under way is over */
         if (!first) return HG_QUEUE_DEVICE;
-        hg_status status = f->started ? HG_OK : hg_stream_make_whole(q->stream);
+        hg_status status = started ? HG_OK : hg_stream_make_whole(q->stream);
         if (status != HG_OK) {
             land(q, status);
             return HG_QUEUE_IDLE;
@@ -415,7 +420,7 @@ static hg_queue_state go_on(hg_queue *q, hg_event **event, hg_event **late) {
         land_all(q);
         finish_all(q, late);
         hg_flight *last = q->last_flight;
-        if (last && !last->issued) {
+        if (last && last->state != HG_FLIGHT_ISSUED) {
             hg_queue_state state = issue(q, last);
             if (state != HG_QUEUE_IDLE) return state;
             if (q->last_flight == last) offer(q, last);

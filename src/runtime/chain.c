@@ -35,17 +35,17 @@ static bool add_step(hg_run *run, hg_bound_step *s, hg_chain_found *f, bool firs
     if (first) f->n = s->call.arrays[0].extents[0];
     if (first) f->native = s->native;
     if (f->n == 0 || s->call.arrays[0].extents[0] != f->n || (!f->head && (s->native != f->native || s->scratch))) return false;
-    s->placed = false;
-    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count) return false;
+    hg_step_unplace(s);
+    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count) return false;
     hg_chain_found before = *f;
     bool fits = true;
     for (uint32_t i = 0; i < s->call.array_count && fits; i++)
-        fits = number_array(run->context->backend, f, &count, &s->ranges[i], &numbers[i]);
+        fits = number_array(run->context->backend, f, &count, &s->place.ranges[i], &numbers[i]);
     if (!fits || !plan_chain_add(&f->chain, &s->call, numbers)) {
         *f = before;
         return false;
     }
-    f->stays = f->stays && s->stays && s->fixed;
+    f->stays = f->stays && s->place.stays && s->args.fixed;
     return true;
 }
 
@@ -69,7 +69,7 @@ static bool leaves_inputs(const hg_backend *b, const hg_bound_step *head, const 
     if (out == f->chain.output) return true;
     for (uint32_t i = 1; i < head->call.array_count; i++) {
         uint8_t relation;
-        const hg_range pair[2] = {f->arrays[out], head->ranges[i]};
+        const hg_range pair[2] = {f->arrays[out], head->place.ranges[i]};
         hg_alias_signature(b, pair, 2, &relation);
         if (relation != HG_ALIAS_DISTINCT && !(i == f->made && out == f->chain.input && alone)) return false;
     }
@@ -82,11 +82,11 @@ static bool makes(const hg_backend *b, const hg_bound_step *s, const hg_chain_fo
     if (elements_without_gaps(&s->call.arrays[array]) != f->n) return false;
     for (uint8_t i = 0; i < f->chain.count && !made; i++) {
         uint8_t relation;
-        const hg_range pair[2] = {f->arrays[f->chain.links[i].out], s->ranges[array]};
+        const hg_range pair[2] = {f->arrays[f->chain.links[i].out], s->place.ranges[array]};
         hg_alias_signature(b, pair, 2, &relation);
         made = relation == HG_ALIAS_IDENTICAL;
     }
-    return made && (s->collective->loads || s->collective->packs(&s->call, &s->expansion, array));
+    return made && (s->collective->loads || s->collective->packs(&s->call, &s->expansion.planned, array));
 }
 
 /* Which of the head's arrays the maps in front make; where there are none, which they could make. 0: none of them. */
@@ -105,8 +105,8 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
     uint8_t input = PLAN_NO_ARRAY, output;
     f->made = find_made(b, s, f);
     if (f->chain.count && !f->made) return false;
-    if (f->made && !number_array(b, f, &count, &s->ranges[f->made], &input)) return false;
-    return number_array(b, f, &count, &s->ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
+    if (f->made && !number_array(b, f, &count, &s->place.ranges[f->made], &input)) return false;
+    return number_array(b, f, &count, &s->place.ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
 }
 
 /* Whether map `i` is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
@@ -123,9 +123,9 @@ static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_c
 static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t aside;
     hg_chain_found before = *f;
-    if (!s->fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
-    s->placed = false;
-    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->aside_count || !s->stays) return false;
+    if (!s->args.fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
+    hg_step_unplace(s);
+    if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count || !s->place.stays) return false;
     if (hg_step_expand(run->binding, s) != HG_OK) return false;
     uint64_t n = elements_without_gaps(&s->call.arrays[0]);
     bool fits = n != 0 && number_head(run, s, f) && plan_chain_has_types(&f->chain);
@@ -203,7 +203,7 @@ static void make_commands(const hg_run *run, const plan_step *step, hg_bound_cha
     memset(c->steps, 0, sizeof c->steps);
     for (uint8_t i = 0; i < count; i++)
         c->steps[i] = (hg_driver_step){.call = &steps[i].call,
-                                       .ranges = steps[i].ranges,
+                                       .ranges = steps[i].place.ranges,
                                        .max_threads = run->context->backend->config.num_threads,
                                        .next = i + 1 < count ? &c->steps[i + 1] : NULL};
 }
@@ -211,15 +211,15 @@ static void make_commands(const hg_run *run, const plan_step *step, hg_bound_cha
 /* The steps as a kernel, with its launch. */
 static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
     hg_executable *e = run->binding->executable;
-    hg_bound_step *joined = &c->joined;
+    hg_bound_expansion *joined = &c->joined;
     const hg_backend *b = run->context->backend;
-    plan_expansion_clear(&joined->expansion);
-    joined->expansion.tiles = b->caps->joins_steps ? NULL : &b->tiles; /* there one kernel is native code of the steps: a lane an element */
+    plan_expansion_clear(&joined->planned);
+    joined->planned.tiles = b->caps->joins_steps ? NULL : &b->tiles; /* there one kernel is native code of the steps: a lane an element */
     joined->ranges = c->found.arrays;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;
-    plan_chain_expand(&c->found.chain, c->found.n, &joined->expansion);
-    if (joined->expansion.failed) return hg_fail_memory();
+    plan_chain_expand(&c->found.chain, c->found.n, &joined->planned);
+    if (joined->planned.failed) return hg_fail_memory();
     return hg_expansion_prepare(run->stream, joined, (hg_range){NULL, 0, 0});
 }
 
@@ -227,26 +227,25 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
 static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_executable *e = run->binding->executable;
     const hg_bound_step *head = &run->binding->steps[step - e->plan->steps.data + c->found.chain.front];
-    hg_bound_step *joined = &c->joined;
+    hg_bound_expansion *joined = &c->joined;
     hg_range scratch = run->binding->step_scratch.range;
-    plan_expansion_clear(&joined->expansion);
-    joined->expansion.tiles = head->expansion.tiles;
-    joined->expansion.dot4 = head->expansion.dot4;
-    joined->expansion.rolled = head->expansion.rolled;
-    joined->expansion.most_rounds = head->expansion.most_rounds;
-    joined->expansion.fused = &c->found.chain;
-    joined->operations = head->operations;
-    joined->tables = head->tables;
+    plan_expansion_clear(&joined->planned);
+    joined->planned.tiles = head->expansion.planned.tiles;
+    joined->planned.dot4 = head->expansion.planned.dot4;
+    joined->planned.rolled = head->expansion.planned.rolled;
+    joined->planned.most_rounds = head->expansion.planned.most_rounds;
+    joined->planned.fused = &c->found.chain;
+    joined->operations = head->expansion.operations;
+    joined->tables = head->expansion.tables;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;
-    memcpy(c->ranges, head->ranges, head->call.array_count * sizeof *c->ranges);
+    memcpy(c->ranges, head->place.ranges, head->call.array_count * sizeof *c->ranges);
     memcpy(c->ranges + PLAN_FUSED, c->found.arrays, c->found.chain.arrays * sizeof *c->ranges);
-    head->collective->expand(&head->call, &joined->expansion);
-    if (joined->expansion.failed) return hg_fail_memory();
-    if (joined->expansion.scratch > scratch.size)
-        return hg_fail_memory(); /* as much as the head needs alone was planned with the binding */
-    scratch.size = joined->expansion.scratch;
+    head->collective->expand(&head->call, &joined->planned);
+    if (joined->planned.failed) return hg_fail_memory();
+    if (joined->planned.scratch > scratch.size) return hg_fail_memory(); /* as much as the head needs alone was planned with the binding */
+    scratch.size = joined->planned.scratch;
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
 
@@ -254,7 +253,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
 static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurry) {
     hg_better all = HG_BETTER_MADE;
     for (uint32_t i = 0; i < c->joined.action_count && b->caps->joins_steps; i++) {
-        if (!c->joined.expansion.actions.data[i].key.chain || !c->joined.actions[i].kernel) continue;
+        if (!c->joined.planned.actions.data[i].key.chain || !c->joined.actions[i].kernel) continue;
         hg_code_set *code = c->joined.actions[i].kernel->code;
         if (hurry) hg_code_hurry(code);
         hg_better one = hg_code_better(code);
@@ -263,19 +262,26 @@ static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurr
     return all;
 }
 
-/* False: its steps are done alone, those in front of it as if it were none. */
+/* Its steps are done alone, those in front of it as if it were none. */
+static void give_up_head(hg_bound_chain *c) {
+    c->headless = true;
+    c->state = c->found.chain.front == 0 ? HG_CHAIN_ALONE : HG_CHAIN_OPEN;
+}
+
+/* False: the head is given up. */
 static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     hg_error kept = *hg_error_record();
     const plan_chain *chain = &c->found.chain;
     const hg_bound_step *head = &run->binding->steps[step - run->binding->executable->plan->steps.data + chain->front];
     c->bytes = head->bytes + bytes_of(&c->found) -
-               (chain->front ? head->ranges[c->found.made].size : 0); /* an input that is made is not loaded */
-    c->ready = chain->count && make_fused(run, step, c) == HG_OK;
-    c->alone = !c->ready && chain->front == 0;
-    c->headless = !c->ready;
-    c->waits = c->ready && code_of(run->context->backend, c, true) != HG_BETTER_MADE;
+               (chain->front ? head->place.ranges[c->found.made].size : 0); /* an input that is made is not loaded */
+    bool made = chain->count && make_fused(run, step, c) == HG_OK;
     *hg_error_record() = kept;
-    return c->ready;
+    if (made)
+        c->state = code_of(run->context->backend, c, true) == HG_BETTER_MADE ? HG_CHAIN_READY : HG_CHAIN_WAITS;
+    else
+        give_up_head(c);
+    return made;
 }
 
 /* Whether a map alone is: the driver's own way is the same for every map, and a kernel's the function's. */
@@ -290,23 +296,24 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     if (f->head) return prepare_fused(run, step, c);
     bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->improves && again), one = is_worth_one(caps, step, f);
     if ((f->chain.count < 2 && !one) || (f->native && !caps->joins_steps)) {
-        c->alone = again || !step->followers; /* else an instruction behind it may still do it */
+        if (again || !step->followers) c->state = HG_CHAIN_ALONE; /* else an instruction behind it may still do it */
         return false;
     }
     if ((!f->native || one) && !again) return false;
     c->bytes = bytes_of(f);
     if (kernel) {
         hg_error kept = *hg_error_record();
-        if (make_kernel(run, c) != HG_OK) {
-            *hg_error_record() = kept;
-            kernel = false;
-            c->alone = !f->native || one;
+        kernel = make_kernel(run, c) == HG_OK;
+        *hg_error_record() = kept;
+        if (!kernel && (!f->native || one)) {
+            c->state = HG_CHAIN_ALONE;
+            return false;
         }
     }
     make_commands(run, step, c);
     if (kernel && f->native) c->steps[0].joined = &c->joined.actions[0].launch;
-    c->ready = !c->alone && (again || !caps->improves); /* else there will be a kernel */
-    return !c->alone;
+    if (again || !caps->improves) c->state = HG_CHAIN_READY; /* else there will be a kernel */
+    return true;
 }
 
 /* ---- execution ---- */
@@ -319,15 +326,12 @@ static hg_bound_chain *chain_of(hg_bound_step *s) {
 /* Where the device has native code for whole steps, one kernel for a step with its maps is worth it as native code only. */
 static bool has_heads(const hg_backend *b) { return !b->caps->joins_steps || b->caps->improves; }
 
-/* For native code of a kernel that does maps; where there will be none, its steps are done as if it were none. */
-static bool still_waits(const hg_backend *b, hg_bound_chain *c) {
+/* Whether native code of the kernels that do maps is there by now. Where there will be none, the head is given up. */
+static bool waits_no_longer(const hg_backend *b, hg_bound_chain *c) {
     hg_better code = code_of(b, c, false);
-    c->waits = code != HG_BETTER_MADE;
-    if (code != HG_BETTER_NEVER) return c->waits;
-    c->ready = false;
-    c->headless = true;
-    c->alone = c->found.chain.front == 0;
-    return true;
+    if (code == HG_BETTER_MADE) c->state = HG_CHAIN_READY;
+    if (code == HG_BETTER_NEVER) give_up_head(c);
+    return code == HG_BETTER_MADE;
 }
 
 static bool may_join(const hg_backend *b) { return !b->config.check_races && !b->trace; }
@@ -337,22 +341,22 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     hg_bound_step *s = &run->binding->steps[step - run->binding->executable->plan->steps.data];
     hg_bound_chain *c = may_join(b) ? chain_of(s) : NULL;
     *done = 0;
-    if (!c || c->alone) return HG_OK;
+    if (!c || c->state == HG_CHAIN_ALONE) return HG_OK;
     if (c->met < UINT8_MAX) c->met++;
     bool head = is_head(s), again = c->met >= COMES_AGAIN;
     if ((!b->caps->joins_steps || head) && !again) return HG_OK;
     if (head && !has_heads(b)) return HG_OK;
-    if (!c->ready || !c->found.stays) {
+    if (c->state == HG_CHAIN_OPEN || !c->found.stays) {
         hg_chain_found found;
         find(run, step, again && !c->headless && has_heads(b), &found);
-        if (!c->ready || !same_found(&found, &c->found)) {
-            c->ready = false;
+        if (c->state == HG_CHAIN_OPEN || !same_found(&found, &c->found)) {
+            c->state = HG_CHAIN_OPEN;
             c->found = found;
             if (head && !found.head) return HG_OK; /* native, or its arguments are wrong: alone this time */
             if (!prepare(run, step, c)) return HG_OK;
         }
     }
-    if (c->waits && still_waits(b, c)) return HG_OK;
+    if (c->state == HG_CHAIN_WAITS && !waits_no_longer(b, c)) return HG_OK;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &run->binding->fault};
     run->step_bytes = c->bytes;
     run->binding->fault.happened = false;
@@ -368,13 +372,13 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
 bool hg_chain_to_come(const hg_binding *binding) {
     const hg_plan *plan = binding->executable->plan;
     const hg_bound_chain *c = plan->steps.count == 1 ? binding->steps[0].chain : NULL;
-    return c && !c->alone;
+    return c && c->state != HG_CHAIN_ALONE;
 }
 
 bool hg_chain_only(const hg_binding *binding, hg_driver_command *command) {
     const hg_plan *plan = binding->executable->plan;
     const hg_bound_chain *c = plan->steps.count ? binding->steps[0].chain : NULL;
-    if (!hg_steps_only(binding) || !c || !c->ready || c->alone || !c->found.native || !c->found.stays ||
+    if (!hg_steps_only(binding) || !c || c->state != HG_CHAIN_READY || !c->found.native || !c->found.stays ||
         c->found.chain.count != plan->steps.count)
         return false;
     *command = (hg_driver_command){.kind = HG_CMD_STEP, .step = c->steps, .fault = (hg_driver_fault *)(uintptr_t)&binding->fault};

@@ -18,16 +18,22 @@ typedef struct hg_chain_found {
     hg_range arrays[PLAN_CHAIN_ARRAYS];
 } hg_chain_found;
 
+/* What is done with the steps when the first of them comes. */
+typedef enum hg_chain_state {
+    HG_CHAIN_OPEN,  /* they are looked for */
+    HG_CHAIN_WAITS, /* what does those of `found` is there, but for its native code; until then each is done alone */
+    HG_CHAIN_READY, /* what does those of `found` is there */
+    HG_CHAIN_ALONE  /* the first is done alone, for good */
+} hg_chain_state;
+
 typedef struct hg_bound_chain {
-    bool alone;     /* the first step is done alone, for good */
+    hg_chain_state state;
     bool headless;  /* no instruction does the maps, for good */
-    bool waits;     /* ready, but for native code */
-    bool ready;     /* what follows is for `found` */
-    uint8_t met;    /* how often the first step came while it was not ready; stops at 255 */
+    uint8_t met;    /* how often the first step came while it was not ALONE; stops at 255 */
     uint64_t bytes; /* moved, for profiles */
     hg_chain_found found;
-    hg_driver_step steps[PLAN_MOST_LINKS]; /* for the driver; not ready otherwise */
-    hg_bound_step joined;                  /* all of them as one kernel: its expansion, arrays and actions; nothing else is used */
+    hg_driver_step steps[PLAN_MOST_LINKS];           /* for the driver; not ready otherwise */
+    hg_bound_expansion joined;                       /* all of them as one kernel */
     hg_range ranges[PLAN_FUSED + PLAN_CHAIN_ARRAYS]; /* with a head: of its arrays, and of the chain's from PLAN_FUSED on */
 } hg_bound_chain;
 

@@ -137,7 +137,7 @@ static hg_status submit_window(hg_run *run) {
     HG_TRY(hg_run_submit(run, false)); /* what comes before it */
     if (!run->event) HG_TRY(b->driver->event_create(b->device, &run->event));
     hg_status status = hg_dispatch_submit(run->dispatch, run->stream->queue, run->event);
-    if (status == HG_OK) run->waiting = true;
+    if (status == HG_OK) run->pending = HG_PENDING_EVENT;
     return status;
 }
 
@@ -160,7 +160,7 @@ static hg_status begin_item(hg_run *run, hg_run_item *item) {
     }
     HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, item->tier, &run->stream->dispatch, item->launch, item->proven, false));
     if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
-    item->begun = true;
+    item->state = HG_ITEM_BEGUN;
     return HG_OK;
 }
 
@@ -174,12 +174,12 @@ static hg_status take_item(hg_run *run) {
         item_done(run);
         return HG_OK;
     }
-    if (!item->begun) {
+    if (item->state == HG_ITEM_ADDED) {
         HG_TRY(begin_item(run, item));
         run->dispatch = item->dispatch;
     }
-    if (item->counted || hg_dispatch_needs_wait(item->dispatch)) {
-        item->counted = true;
+    if (item->state == HG_ITEM_COUNTED || hg_dispatch_needs_wait(item->dispatch)) {
+        item->state = HG_ITEM_COUNTED;
         return submit_window(run);
     }
     HG_TRY(add_dispatches(run, item->dispatch));
@@ -189,28 +189,29 @@ static hg_status take_item(hg_run *run) {
 
 /* ---- the end ---- */
 
+/* Nothing of the run is under way any more. drain: the events cannot say so, and it is waited for. */
+static void nothing_is_pending(hg_run *run, bool drain) {
+    if (drain) hg_stream_drain(run->stream);
+    if (run->pending == HG_PENDING_PLAN) hg_recorded_done(&run->binding->recorded);
+    run->pending = HG_PENDING_NOTHING;
+}
+
 /* The run fails with the error of this thread, once nothing of it is under way any more. */
 static void fail(hg_run *run, hg_status status) {
-    if (run->failing) return;
-    run->failing = true;
+    if (run->phase == HG_PHASE_FAILING) return;
+    run->phase = HG_PHASE_FAILING;
     run->status = status;
     run->error = *hg_error_record();
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
-    if (run->folded_state) run->context->state_pending = true; /* nobody knows whether it came back */
+    if (run->fold == HG_FOLD_DONE) run->context->state_pending = true; /* nobody knows whether it came back */
     while (hg_run_has_work(run)) item_done(run);
     run->batch.count = 0;
-    if (run->unsignalled && hg_run_submit(run, true) != HG_OK) hg_stream_drain(run->stream);
-}
-
-static void plan_done(hg_run *run) {
-    if (run->planned) hg_recorded_done(&run->binding->recorded);
-    run->planned = false;
+    if (run->pending == HG_PENDING_UNSIGNALLED && hg_run_submit(run, true) != HG_OK) nothing_is_pending(run, true);
 }
 
 /* The event is done: what came of it. */
 static void look(hg_run *run) {
-    run->waiting = run->unsignalled = false;
-    plan_done(run);
+    nothing_is_pending(run, false);
     if (run->dispatch && !hg_dispatch_done(run->dispatch, &run->binding->fault)) item_done(run);
     if (hg_run_has_work(run)) return; /* values that the host must see may still come behind it */
     run->look = false;
@@ -229,54 +230,56 @@ static hg_status check_fault(const hg_run *run) {
 
 static hg_status fold_state(hg_run *run) {
     hg_driver_command copy = hg_state_fold_fetched(run->context, run->binding->executable->writes_state);
-    run->fetches_state = false;
-    run->folded_state = true;
+    run->fold = HG_FOLD_DONE;
     return hg_run_add(run, &copy);
 }
+
+/* Commands that no event tells the end of, submitted or not. */
+static bool has_unfinished_work(const hg_run *run) { return run->batch.count || run->pending == HG_PENDING_UNSIGNALLED; }
 
 /* One move. *waits: it must wait for the event. */
 static hg_status move(hg_run *run, bool *waits) {
     const hg_driver *driver = run->context->backend->driver;
     const hg_plan *plan = run->binding->executable->plan;
-    if (run->waiting) {
+    if (hg_run_awaits_event(run)) {
         bool done = false;
         hg_status status = driver->event_query(run->event, &done);
         *waits = status == HG_OK && !done;
         if (status == HG_OK && !done) return HG_OK;
         if (status != HG_OK) { /* nobody knows whether it is over */
             hg_error kept = *hg_error_record();
-            hg_stream_drain(run->stream);
+            nothing_is_pending(run, true);
             *hg_error_record() = kept;
-            run->waiting = run->unsignalled = false;
             return status;
         }
         look(run);
     }
-    if (run->failing) return HG_OK;
-    if (!run->ended) HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
+    if (run->phase == HG_PHASE_FAILING) return HG_OK;
+    if (run->phase == HG_PHASE_GOING) HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
     if (hg_run_has_work(run)) return take_item(run);
-    if (run->look && (run->batch.count || run->unsignalled)) return hg_run_submit(run, true);
+    if (run->look && has_unfinished_work(run)) return hg_run_submit(run, true);
     if (run->span.start_ns) hg_profile_end(run->context->backend->profile, &run->span);
     run->span.start_ns = 0;
     run->look = false;
-    if (run->fetches_state) return fold_state(run);
+    if (run->fold == HG_FOLD_FETCHES) return fold_state(run);
     const plan_inst *inst = &plan->code.data[run->pc];
     if (inst->op == PLAN_END) {
-        run->ended = true;
-        return run->batch.count || run->unsignalled ? hg_run_submit(run, true) : HG_OK;
+        run->phase = HG_PHASE_ENDED;
+        return has_unfinished_work(run) ? hg_run_submit(run, true) : HG_OK;
     }
     HG_TRY(hg_run_look(run));
     return run->binding->env_stale && hg_env_lacks(run, inst) ? hg_env_fetch(run) : execute(run, inst);
 }
 
 bool hg_run_is_issued(const hg_run *run) {
-    if (run->ended) return true;
-    bool last = run->waiting && run->dispatch && hg_dispatch_is_last(run->dispatch) && run->next_item + 1 == run->items.count;
-    return last && !run->failing && run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
+    if (run->phase == HG_PHASE_ENDED) return true;
+    bool last = hg_run_awaits_event(run) && run->dispatch && hg_dispatch_is_last(run->dispatch) && run->next_item + 1 == run->items.count;
+    return last && run->phase == HG_PHASE_GOING && run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
 }
 
 static bool is_over(const hg_run *run) {
-    return !run->waiting && (run->failing || (run->ended && !run->batch.count && !run->unsignalled && !hg_run_has_work(run)));
+    if (hg_run_awaits_event(run) || run->phase == HG_PHASE_GOING) return false;
+    return run->phase == HG_PHASE_FAILING || !(has_unfinished_work(run) || hg_run_has_work(run));
 }
 
 hg_run_state hg_run_poll(hg_run *run) {
@@ -286,7 +289,7 @@ hg_run_state hg_run_poll(hg_run *run) {
         if (waits) return HG_RUN_WAITING;
         if (status != HG_OK) fail(run, status);
     }
-    if (!run->failing) return HG_RUN_DONE;
+    if (run->phase != HG_PHASE_FAILING) return HG_RUN_DONE;
     *hg_error_record() = run->error;
     return HG_RUN_FAILED;
 }
@@ -312,9 +315,12 @@ static hg_status begin_state(hg_run *run) {
     const hg_executable *e = run->binding->executable;
     hg_driver_command copy;
     if (hg_run_is_immediate(run)) return hg_state_begin(run->stream, e->writes_state);
-    HG_TRY(hg_state_fetch(run->context, e->writes_state, &copy, &run->fetches_state));
-    run->look = run->fetches_state;
-    return run->fetches_state ? hg_run_add(run, &copy) : HG_OK;
+    bool away;
+    HG_TRY(hg_state_fetch(run->context, e->writes_state, &copy, &away));
+    if (!away) return HG_OK;
+    run->fold = HG_FOLD_FETCHES;
+    run->look = true;
+    return hg_run_add(run, &copy);
 }
 
 static void start_clock(hg_run *run) {
@@ -360,9 +366,10 @@ static void free_work(hg_run *run) {
 }
 
 void hg_run_end(hg_run *run) {
-    plan_done(run);
-    for (uint64_t i = 0; !run->failing && i < run->made.count; i++) hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
+    bool failed = run->phase == HG_PHASE_FAILING;
+    nothing_is_pending(run, false);
+    for (uint64_t i = 0; !failed && i < run->made.count; i++) hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
     if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
-    hg_run_end_pools(run, run->failing);
+    hg_run_end_pools(run, failed);
     if (run->guarded) hg_guard_end(run->context->backend);
 }

@@ -55,13 +55,13 @@ static hg_status make_kernel(hg_backend *b, hg_expansion **list, const plan_kern
     return status;
 }
 
-static hg_status find_kernel(hg_stream *stream, const hg_bound_step *s, const plan_kernel_key *key, const hg_kernel **kernel) {
+static hg_status find_kernel(hg_stream *stream, const hg_bound_expansion *x, const plan_kernel_key *key, const hg_kernel **kernel) {
     hg_backend *b = stream->context->backend;
-    hg_expansion **list = key->chain ? s->kernels : &b->expansions; /* others are any step's */
+    hg_expansion **list = key->chain ? x->kernels : &b->expansions; /* others are any step's */
     uint64_t start = hg_clock_ns();
     hg_mutex_lock(&b->expansion_lock);
     hg_expansion *e = find_locked(*list, key);
-    bool full = key->chain && s->most_kernels && count_of(*list) >= s->most_kernels;
+    bool full = key->chain && x->most_kernels && count_of(*list) >= x->most_kernels;
     hg_mutex_unlock(&b->expansion_lock);
     if (!e && full) return hg_fail_memory(); /* whoever sets a limit can do without */
     if (!e) HG_TRY(make_kernel(b, list, key, &e));
@@ -87,19 +87,19 @@ static hg_range aligned(hg_range r) {
     return (hg_range){r.arena, r.offset - shift, r.size + shift};
 }
 
-static hg_range range_of(const hg_bound_step *s, const hg_range *scratch, const plan_part *part) {
+static hg_range range_of(const hg_bound_expansion *x, const hg_range *scratch, const plan_part *part) {
     const hg_range *in = part->array == (uint32_t)PLAN_IN_SCRATCH  ? scratch
-                         : part->array == (uint32_t)PLAN_IN_TABLES ? &s->tables
-                                                                   : &s->ranges[part->array];
+                         : part->array == (uint32_t)PLAN_IN_TABLES ? &x->tables
+                                                                   : &x->ranges[part->array];
     return (hg_range){in->arena, in->offset + part->offset, part->bytes == PLAN_TO_END ? in->size - part->offset : part->bytes};
 }
 
 /* What the inputs of the unlegalised module are: nothing for handles, the values, how far each array is shifted, and
  * how many bytes it has. */
-static hg_status lay_out_inputs(hg_bound_step *s, const hg_kernel *kernel, const plan_action *action, const hg_range *ranges,
+static hg_status lay_out_inputs(hg_bound_expansion *x, const hg_kernel *kernel, const plan_action *action, const hg_range *ranges,
                                 hg_driver_launch *launch) {
     uint32_t arrays = action->key.arrays, values = action->key.values;
-    uint64_t *own = hg_arena_alloc(&s->actions_memory, (kernel->input_count + (size_t)1) * sizeof *own);
+    uint64_t *own = hg_arena_alloc(&x->memory, (kernel->input_count + (size_t)1) * sizeof *own);
     if (!own) return hg_fail_memory();
     for (uint32_t i = 0; i < kernel->input_count; i++) {
         const kir_input *input = &kernel->inputs[i];
@@ -109,7 +109,7 @@ static hg_status lay_out_inputs(hg_bound_step *s, const hg_kernel *kernel, const
         else if (input->reg >= arrays + values)
             value = shift_of(&ranges[input->reg - arrays - values]);
         else if (input->reg >= arrays)
-            value = s->expansion.values.data[action->first_value + input->reg - arrays];
+            value = x->planned.values.data[action->first_value + input->reg - arrays];
         own[i] = input->limb_bytes ? value >> (8 * input->limb * input->limb_bytes) : value;
         if (input->limb_bytes == 4) own[i] &= UINT32_MAX;
     }
@@ -117,11 +117,11 @@ static hg_status lay_out_inputs(hg_bound_step *s, const hg_kernel *kernel, const
     return HG_OK;
 }
 
-static hg_status lay_out_slots(const hg_backend *b, hg_bound_step *s, const hg_kernel *kernel, const hg_range *ranges,
+static hg_status lay_out_slots(const hg_backend *b, hg_bound_expansion *x, const hg_kernel *kernel, const hg_range *ranges,
                                hg_driver_launch *launch) {
     uint32_t count = kernel->slot_count;
-    hg_range *slots = hg_arena_alloc(&s->actions_memory, (count + (size_t)1) * sizeof *slots);
-    uint8_t *aliases = hg_arena_alloc(&s->actions_memory, (size_t)hg_alias_pair(0, count) + 1);
+    hg_range *slots = hg_arena_alloc(&x->memory, (count + (size_t)1) * sizeof *slots);
+    uint8_t *aliases = hg_arena_alloc(&x->memory, (size_t)hg_alias_pair(0, count) + 1);
     if (!slots || !aliases) return hg_fail_memory();
     for (uint32_t i = 0; i < count; i++) slots[i] = aligned(ranges[kernel->slots[i].input]);
     hg_alias_signature(b, slots, count, aliases);
@@ -131,49 +131,49 @@ static hg_status lay_out_slots(const hg_backend *b, hg_bound_step *s, const hg_k
     return HG_OK;
 }
 
-static hg_status prepare_launch(hg_stream *stream, hg_bound_step *s, const hg_range *scratch, const plan_action *action,
+static hg_status prepare_launch(hg_stream *stream, hg_bound_expansion *x, const hg_range *scratch, const plan_action *action,
                                 hg_step_action *to) {
     const hg_backend *b = stream->context->backend;
     plan_kernel_key key = action->key;
     hg_range ranges[UINT8_MAX + 1];
     for (uint32_t i = 0; i < key.arrays; i++) {
-        ranges[i] = range_of(s, scratch, &s->expansion.parts.data[action->first_part + i]);
+        ranges[i] = range_of(x, scratch, &x->planned.parts.data[action->first_part + i]);
         if (shift_of(&ranges[i])) key.shifted |= UINT32_C(1) << i;
     }
-    HG_TRY(find_kernel(stream, s, &key, &to->kernel));
+    HG_TRY(find_kernel(stream, x, &key, &to->kernel));
     memcpy(to->launch.grid, action->grid, sizeof to->launch.grid);
     memcpy(to->launch.block, action->block, sizeof to->launch.block);
     to->launch.kernel = hg_code_only(to->kernel->code, 0);
     to->launch.lanes = action->lanes;
     to->launch.shared_bytes = action->shared_bytes;
     to->launch.work = action->work;
-    to->launch.operations = s->operations; /* loops of the library's programs do not look at the time */
+    to->launch.operations = x->operations; /* loops of the library's programs do not look at the time */
     to->launch.max_threads = b->config.num_threads;
-    HG_TRY(lay_out_inputs(s, to->kernel, action, ranges, &to->launch));
-    return lay_out_slots(b, s, to->kernel, ranges, &to->launch);
+    HG_TRY(lay_out_inputs(x, to->kernel, action, ranges, &to->launch));
+    return lay_out_slots(b, x, to->kernel, ranges, &to->launch);
 }
 
-hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_step *s, hg_range scratch) {
-    plan_expansion *x = &s->expansion;
-    hg_arena_free(&s->actions_memory);
-    s->actions_memory = (hg_arena){0};
-    s->action_count = 0;
-    s->actions = hg_arena_alloc(&s->actions_memory, ((size_t)x->actions.count + 1) * sizeof *s->actions);
-    if (!s->actions) return hg_fail_memory();
-    for (uint64_t i = 0; i < x->actions.count; i++) {
-        const plan_action *action = &x->actions.data[i];
-        hg_step_action *to = &s->actions[i];
-        const plan_part *parts = &x->parts.data[action->first_part];
+hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_expansion *x, hg_range scratch) {
+    const plan_expansion *planned = &x->planned;
+    hg_arena_free(&x->memory);
+    x->memory = (hg_arena){0};
+    x->action_count = 0;
+    x->actions = hg_arena_alloc(&x->memory, ((size_t)planned->actions.count + 1) * sizeof *x->actions);
+    if (!x->actions) return hg_fail_memory();
+    for (uint64_t i = 0; i < planned->actions.count; i++) {
+        const plan_action *action = &planned->actions.data[i];
+        hg_step_action *to = &x->actions[i];
+        const plan_part *parts = &planned->parts.data[action->first_part];
         to->once = action->once;
-        if (action->kind == PLAN_LAUNCH) HG_TRY(prepare_launch(stream, s, &scratch, action, to));
+        if (action->kind == PLAN_LAUNCH) HG_TRY(prepare_launch(stream, x, &scratch, action, to));
         if (action->kind == PLAN_WRITE)
             to->command = (hg_driver_command){
-                .kind = HG_CMD_COPY_IN, .to = range_of(s, &scratch, parts), .host = x->bytes.data + action->first_byte};
+                .kind = HG_CMD_COPY_IN, .to = range_of(x, &scratch, parts), .host = planned->bytes.data + action->first_byte};
         if (action->kind == PLAN_COPY)
             to->command = (hg_driver_command){
-                .kind = HG_CMD_COPY, .to = range_of(s, &scratch, parts), .from = range_of(s, &scratch, parts + 1)};
+                .kind = HG_CMD_COPY, .to = range_of(x, &scratch, parts), .from = range_of(x, &scratch, parts + 1)};
     }
-    s->action_count = (uint32_t)x->actions.count;
+    x->action_count = (uint32_t)planned->actions.count;
     return HG_OK;
 }
 
@@ -189,24 +189,24 @@ static hg_status add_command(hg_run *run, const hg_driver_command *given) {
 }
 
 /* Of a run whose commands are not done yet nobody knows whether it comes so far: its end does. */
-static hg_status tables_added(hg_run *run, hg_bound_step *s) {
+static hg_status tables_added(hg_run *run, hg_bound_expansion *x) {
     if (hg_run_is_immediate(run)) {
-        hg_atomic_store(&s->tables_made, !run->binding->fault.happened, HG_RELEASE);
+        hg_atomic_store(&x->tables_made, !run->binding->fault.happened, HG_RELEASE);
         return HG_OK;
     }
-    hg_bound_step **made = hg_vec_push(&run->made);
+    hg_bound_expansion **made = hg_vec_push(&run->made);
     if (!made) return hg_fail_memory();
-    *made = s;
+    *made = x;
     return HG_OK;
 }
 
-hg_status hg_expansion_run(hg_run *run, hg_bound_step *s) {
-    bool made = hg_atomic_load(&s->tables_made, HG_ACQUIRE);
-    for (uint32_t i = 0; i < s->action_count && !run->binding->fault.happened; i++) {
-        hg_step_action *action = &s->actions[i];
+hg_status hg_expansion_run(hg_run *run, hg_bound_expansion *x) {
+    bool made = hg_atomic_load(&x->tables_made, HG_ACQUIRE);
+    for (uint32_t i = 0; i < x->action_count && !run->binding->fault.happened; i++) {
+        hg_step_action *action = &x->actions[i];
         if (action->once && made) continue;
         if (action->kernel) hg_run_limit_launch(run, &action->launch);
         HG_TRY(action->kernel ? hg_run_launch(run, action->kernel, &action->launch) : add_command(run, &action->command));
     }
-    return s->keeps_tables && !made ? tables_added(run, s) : HG_OK;
+    return x->keeps_tables && !made ? tables_added(run, x) : HG_OK;
 }

@@ -50,15 +50,15 @@ static void step_detail(const hg_run *run, const plan_step *step, char text[96])
     const hg_executable *e = run->binding->executable;
     const hg_bound_step *s = &run->binding->steps[step - e->plan->steps.data];
     text[0] = 0;
-    if (!s->collective || !s->called) return;
+    if (!s->collective || s->state == HG_STEP_UNKNOWN) return;
     if (s->native) {
         char who[64] = "";
         if (e->backend->driver->step_describe) e->backend->driver->step_describe(e->backend->device, &s->call, who);
         if (who[0]) snprintf(text, 96, ", native: %s", who);
         return;
     }
-    for (uint64_t i = s->expansion.actions.count; i-- > 0;) {
-        const plan_action *a = &s->expansion.actions.data[i];
+    for (uint64_t i = s->expansion.planned.actions.count; i-- > 0;) {
+        const plan_action *a = &s->expansion.planned.actions.data[i];
         if (a->kind != PLAN_LAUNCH || !plan_key_is_library(&a->key)) continue;
         const library_program *p = library_get((library_id)a->key.program);
         snprintf(text, 96, ", expansion: %s %s", p->name, p->program);

@@ -40,13 +40,21 @@ typedef struct hg_submission_work {
     struct hg_flight *prepared; /* of a launch that has its turn already */
 } hg_submission_work;
 
+/* How far a flight is. */
+typedef enum hg_flight_state {
+    HG_FLIGHT_NEW,      /* it has no turn yet */
+    HG_FLIGHT_IN_ORDER, /* it has its turn, and waits until it may begin */
+    HG_FLIGHT_STARTED,  /* a launch: the binding is the flight's, and its run goes on */
+    HG_FLIGHT_ISSUED    /* all its work is submitted: nothing but the outcome is open */
+} hg_flight_state;
+
 /* A launch or transfer of a queue from its turn to its end. */
 typedef struct hg_flight {
     struct hg_flight *next;
     hg_submission_work *of;
     hg_binding *binding; /* NULL: a transfer */
     hg_turn turn;
-    bool has_turn, owns, started, issued;
+    hg_flight_state state;
     bool unsure;  /* issued, but a lane may have faulted */
     bool offered; /* its event stands for the submission's */
     hg_run run;

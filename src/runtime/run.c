@@ -169,6 +169,13 @@ static uint32_t leading_copies(const hg_run *run) {
     return count;
 }
 
+static hg_status submit_commands(hg_run *run, bool signal) {
+    const hg_driver *driver = run->context->backend->driver;
+    HG_TRY(driver->queue_submit(run->stream->queue, run->batch.data, (uint32_t)run->batch.count, NULL, 0, signal ? run->event : NULL));
+    run->pending = signal ? HG_PENDING_EVENT : HG_PENDING_UNSIGNALLED;
+    return HG_OK;
+}
+
 /* One launch of a plan is in flight at a time: only what is waited for may be one. */
 static hg_status hand_over(hg_run *run, bool signal) {
     const hg_backend *b = run->context->backend;
@@ -176,13 +183,14 @@ static hg_status hand_over(hg_run *run, bool signal) {
     hg_driver_queue *queue = run->stream->queue;
     const hg_driver_command *commands = run->batch.data;
     uint32_t count = (uint32_t)run->batch.count, first = signal ? leading_copies(run) : 0;
-    if (!signal || !hg_recorded_find(recorded, b->driver, b->device, commands + first, count - first))
-        return b->driver->queue_submit(queue, commands, count, NULL, 0, signal ? run->event : NULL);
-    if (first) HG_TRY(b->driver->queue_submit(queue, commands, first, NULL, 0, NULL));
-    run->unsignalled = first != 0;
+    if (!signal || !hg_recorded_find(recorded, b->driver, b->device, commands + first, count - first)) return submit_commands(run, signal);
+    if (first) {
+        HG_TRY(b->driver->queue_submit(queue, commands, first, NULL, 0, NULL));
+        run->pending = HG_PENDING_UNSIGNALLED;
+    }
     HG_TRY(b->driver->plan_launch(queue, recorded->repeated.plan, NULL, 0, run->event));
     hg_recorded_launched(recorded);
-    run->planned = true;
+    run->pending = HG_PENDING_PLAN;
     return HG_OK;
 }
 
@@ -193,8 +201,6 @@ hg_status hg_run_submit(hg_run *run, bool signal) {
     if (!run->batch.count && !signal) return HG_OK;
     HG_TRY(hand_over(run, signal));
     run->batch.count = 0;
-    run->waiting = signal;
-    run->unsignalled = !signal;
     return HG_OK;
 }
 

@@ -14,7 +14,37 @@ typedef struct hg_kept_code {
     hg_code_set *set;
     hg_code *code;
 } hg_kept_code;
+/* What a poll finds. */
 typedef enum hg_run_state { HG_RUN_DONE, HG_RUN_WAITING, HG_RUN_FAILED } hg_run_state;
+
+/* How far the program of a run is. */
+typedef enum hg_run_phase {
+    HG_PHASE_GOING,  /* plan code is left */
+    HG_PHASE_ENDED,  /* the program is over; what was submitted may still be under way */
+    HG_PHASE_FAILING /* status and error are known; what was submitted may still be under way */
+} hg_run_phase;
+
+/* What of a run the device may still be doing. */
+typedef enum hg_run_pending {
+    HG_PENDING_NOTHING,     /* nothing */
+    HG_PENDING_UNSIGNALLED, /* work that no event tells the end of */
+    HG_PENDING_EVENT,       /* work whose end is the run's event */
+    HG_PENDING_PLAN         /* the same, and it is the binding's recorded plan */
+} hg_run_pending;
+
+/* What is done about the context's state (context_state.c) in a run that may not wait for it. */
+typedef enum hg_run_fold {
+    HG_FOLD_NONE,    /* nothing is to be done, or it was done before the run */
+    HG_FOLD_FETCHES, /* it is on its way to the host, which folds it */
+    HG_FOLD_DONE     /* it was folded, and is on its way back */
+} hg_run_fold;
+
+/* How far a launch is that was added. */
+typedef enum hg_item_state {
+    HG_ITEM_ADDED,
+    HG_ITEM_BEGUN,  /* its dispatch was begun */
+    HG_ITEM_COUNTED /* windows of it were submitted, one after another */
+} hg_item_state;
 
 /* Work that was added and is not submitted yet: a command, or a launch that becomes one or more dispatches. */
 typedef struct hg_run_item {
@@ -24,8 +54,8 @@ typedef struct hg_run_item {
     hg_submission *dispatch; /* NULL: a new one for this launch */
     bool owned;              /* the dispatch is the item's */
     uint8_t tier;
-    bool proven, begun;
-    bool counted; /* windows of it were submitted */
+    bool proven;
+    hg_item_state state;
 } hg_run_item;
 
 /* Asynchronous devices get the commands of a run together, when the host must look at something or the run ends. On others a command is
@@ -41,29 +71,25 @@ typedef struct hg_run {
     uint64_t compile_ns;        /* the stream's when the run began: what came since moves the deadline */
     bool behind;                /* earlier work of the stream is under way: its time has not begun */
     bool guarded;               /* the backend keeps what is freed meanwhile */
-    bool ended;                 /* the program is over; what was submitted may still be under way */
-    bool failing;               /* waits for what is under way before it fails */
-    bool fetches_state;         /* the context's state is on its way to the host, which folds it */
-    bool folded_state;          /* and back */
     bool look;                  /* the host must look at what comes of the commands before the next instruction */
-    bool waiting;               /* the event is under way */
-    bool unsignalled;           /* so is what was submitted since without it */
-    bool planned;               /* the binding's plan is under way with the event */
+    hg_run_phase phase;
+    hg_run_pending pending;
+    hg_run_fold fold;
     hg_driver_event *event;
     HG_VEC(hg_driver_command) batch; /* to be submitted next */
     HG_VEC(hg_run_item) items;       /* to come behind the batch */
     uint64_t next_item;
-    uint64_t weight;                     /* of the commands since the host looked last: one each, more of long dispatches */
-    hg_arena memory;                     /* hg_run_alloc */
-    uint64_t scratch_used, wanted;       /* bytes of the stream's step memory; all that was asked for since the device was idle */
-    HG_VEC(hg_piece) pieces;             /* device memory beside it */
-    HG_VEC(hg_kept_code) codes;          /* of dispatches that were added */
-    HG_VEC(struct hg_bound_step *) made; /* steps whose tables are made when the run is over */
-    hg_submission *dispatch;             /* a launch whose windows the host counts; NULL: none */
-    hg_profile_span span;                /* recorded when the event is done */
-    const plan_step *native;             /* the last step; its fault has no place of its own */
-    uint64_t native_step;                /* the steps before it */
-    uint64_t step_bytes;                 /* moved by the last whole-array step, for profiles */
+    uint64_t weight;                          /* of the commands since the host looked last: one each, more of long dispatches */
+    hg_arena memory;                          /* hg_run_alloc */
+    uint64_t scratch_used, wanted;            /* bytes of the stream's step memory; all that was asked for since the device was idle */
+    HG_VEC(hg_piece) pieces;                  /* device memory beside it */
+    HG_VEC(hg_kept_code) codes;               /* of dispatches that were added */
+    HG_VEC(struct hg_bound_expansion *) made; /* whose tables are made when the run is over */
+    hg_submission *dispatch;                  /* a launch whose windows the host counts; NULL: none */
+    hg_profile_span span;                     /* recorded when the event is done */
+    const plan_step *native;                  /* the last step; its fault has no place of its own */
+    uint64_t native_step;                     /* the steps before it */
+    uint64_t step_bytes;                      /* moved by the last whole-array step, for profiles */
     hg_status status;
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */
     HG_VEC(hg_pool_alias) aliases; /* pool ids the program chose itself */
@@ -120,6 +146,9 @@ hg_status hg_run_submit(hg_run *run, bool signal) HG_NODISCARD;
 void hg_run_recycle(hg_run *run);
 /* The least that a run does before its commands are waited for. */
 static inline bool hg_run_has_work(const hg_run *run) { return run->next_item < run->items.count; }
+
+/* Whether the run's event is under way. */
+static inline bool hg_run_awaits_event(const hg_run *run) { return run->pending >= HG_PENDING_EVENT; }
 
 /* ---- memory ---- */
 /* Before the run looks up a handle that its binding does not hold: until its end the backend keeps what is freed meanwhile. */

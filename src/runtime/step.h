@@ -14,41 +14,62 @@ typedef struct hg_step_action {
     hg_driver_command command;
 } hg_step_action;
 
-/* A step with what follows from the values it had last: as long as they stay, running it is handing over what lies here. */
-typedef struct hg_bound_step {
-    const plan_step *step;
-    const plan_collective *collective; /* NULL: of pools; nothing else is used then */
-    bool fixed;                        /* its arguments are the same in each run */
-    uint64_t *words, *constants;       /* the arguments' values, behind them room for new ones */
+/* An expansion with the memory and the launches of its actions: of a step, or of the one kernel that does a chain of steps. */
+typedef struct hg_bound_expansion {
+    plan_expansion planned;  /* its actions, before memory is known */
+    uint64_t operations;     /* of all its launches */
+    const hg_range *ranges;  /* of its arrays */
+    hg_range tables;         /* memory of its tables, */
+    bool keeps_tables;       /* the binding's: they stay; */
+    int tables_made;         /* a run that made them is over. Atomic */
+    hg_arena memory;         /* of the actions */
+    hg_step_action *actions; /* for these ranges */
+    uint32_t action_count;
+    hg_expansion **kernels; /* where kernels of chains are kept, */
+    uint32_t most_kernels;  /* and how many there may be; 0: any number */
+} hg_bound_expansion;
+
+/* The arguments of a step as its call has them. */
+typedef struct hg_bound_arguments {
+    bool fixed;                  /* their values are the same in each run */
+    uint64_t *words, *constants; /* the values; behind the words is room for new ones */
     uint32_t word_count;
     plan_operand *operands;
     plan_array *arrays;
-    /* Of the words: */
-    bool called;
-    plan_call call;
-    plan_problem problem;
-    bool native;
-    bool expanded;            /* where not native: once it is known that the arrays fit their memory */
-    plan_expansion expansion; /* where not native */
-    uint64_t charged;         /* host memory of it and of its actions, of the backend's budget */
-    uint64_t scratch;         /* bytes that the driver or the expansion needs */
-    uint64_t bytes;           /* moved, for profiles */
-    uint64_t operations;      /* of all its launches */
-    hg_range tables;          /* memory of the expansion's tables, */
-    bool keeps_tables;        /* the binding's: they stay; */
-    int tables_made;          /* a run that made them is over. Atomic */
-    /* Of where memory lies, too: */
-    bool placed, stays; /* stays: as long as the words do */
-    hg_range *ranges;   /* of the arrays; of one that is read from a copy: the copy */
+} hg_bound_arguments;
+
+/* Where the arrays of a call lie. */
+typedef struct hg_bound_place {
+    bool stays;       /* it is the same as long as the call is */
+    hg_range *ranges; /* of the arrays; of one that is read from a copy: the copy */
     uint32_t aside_count;
     hg_driver_command *asides; /* the copies, */
     uint8_t *aside_arrays;     /* and of which arrays */
-    hg_driver_step driver;
-    hg_arena actions_memory;
-    hg_step_action *actions;
-    uint32_t action_count;
-    hg_expansion **kernels;       /* where kernels of chains are kept, */
-    uint32_t most_kernels;        /* and how many there may be; 0: any number */
+    hg_driver_step driver;     /* of a native step */
+} hg_bound_place;
+
+/* How much of a step is known: each state includes those before it. */
+typedef enum hg_step_state {
+    HG_STEP_UNKNOWN,  /* nothing, or its call has a problem */
+    HG_STEP_CALLED,   /* its call */
+    HG_STEP_EXPANDED, /* its expansion, where it is not native. The arrays fit their memory */
+    HG_STEP_PLACED    /* where its arrays lie: running it is handing over what lies here */
+} hg_step_state;
+
+/* A step with what follows from the values it had last. */
+typedef struct hg_bound_step {
+    const plan_step *step;
+    const plan_collective *collective; /* NULL: of pools; nothing else is used then */
+    hg_step_state state;
+    hg_bound_arguments args;
+    plan_call call;
+    plan_problem problem;         /* of the call */
+    bool native;                  /* the driver does it, without an expansion */
+    uint64_t scratch;             /* bytes that the driver or the expansion needs */
+    uint64_t bytes;               /* moved, for profiles */
+    hg_bound_expansion expansion; /* where not native */
+    hg_bound_place place;
+    uint64_t charged;             /* host memory of its actions, of the backend's budget */
     struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come so far */
 } hg_bound_step;
 
@@ -61,14 +82,19 @@ bool hg_steps_only(const hg_binding *binding);
 /* The call of the arguments as they are now. A problem is left in s->problem. */
 hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
 
-/* The expansion of a call whose arrays fit. */
+/* Its arrays are looked for again when it comes next. */
+static inline void hg_step_unplace(hg_bound_step *s) {
+    if (s->state == HG_STEP_PLACED) s->state = HG_STEP_EXPANDED;
+}
+
+/* The expansion of a call whose arrays fit; nothing where the driver does it. */
 hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
 /* The host's memory for so many actions is the budget's; 0: there are none any more. */
 hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) HG_NODISCARD;
 
 /* step_memory.c: whether the arrays of a call lie in memory that the binding holds and are no longer than that. */
 bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s);
-/* Finds the arrays' memory: s->ranges, asides, stays. *scratch: bytes behind s->scratch that copies need; their ranges are
+/* Finds the arrays' memory: s->place. *scratch: bytes behind s->scratch that copies need; their ranges are
  * set by hg_step_set_aside. A fault is this thread's error. */
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;
 void hg_step_set_aside(hg_bound_step *s, hg_range scratch);
@@ -76,9 +102,9 @@ void hg_step_set_aside(hg_bound_step *s, hg_range scratch);
 hg_status hg_step_refuse(hg_run *run, hg_bound_step *s) HG_NODISCARD;
 hg_status hg_step_fault(hg_run *run, const plan_step *step, const plan_problem *problem, uint64_t offset, uint64_t limit) HG_NODISCARD;
 
-/* expand.c: the actions of a step's expansion for s->ranges and scratch memory. */
-hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_step *s, hg_range scratch) HG_NODISCARD;
+/* expand.c: the actions of an expansion, for its ranges and scratch memory. */
+hg_status hg_expansion_prepare(hg_stream *stream, hg_bound_expansion *x, hg_range scratch) HG_NODISCARD;
 /* Adds them to the run's work. */
-hg_status hg_expansion_run(hg_run *run, hg_bound_step *s) HG_NODISCARD;
+hg_status hg_expansion_run(hg_run *run, hg_bound_expansion *x) HG_NODISCARD;
 
 #endif

@@ -71,7 +71,7 @@ bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s) {
     for (uint32_t i = 0; i < s->call.array_count; i++) {
         const plan_array *a = &s->call.arrays[i];
         if (!a->place) continue;
-        hg_range memory = held_memory(binding, a->place, a->place->space == KIR_CLASS ? 0 : s->operands[a->operand].words[0]);
+        hg_range memory = held_memory(binding, a->place, a->place->space == KIR_CLASS ? 0 : s->args.operands[a->operand].words[0]);
         if (!memory.arena || a->bytes > memory.size) return false;
     }
     return true;
@@ -93,7 +93,7 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
         plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, a->operand, "unsupported operation: a whole-array instruction on shared memory");
         return hg_step_fault(run, s->step, &problem, 0, 0);
     }
-    const plan_operand *values = &s->operands[a->operand];
+    const plan_operand *values = &s->args.operands[a->operand];
     bool has_handle = o->space != KIR_CLASS;
     place p = find_place(run, o, has_handle ? values->words[0] : 0);
     const char *what = p.pool ? "pool" : "buffer";
@@ -107,7 +107,7 @@ static hg_status find_array(hg_run *run, hg_bound_step *s, const plan_array *a, 
     if (offset < 0 || offset > p.memory.size || a->bytes > p.memory.size - (uint64_t)offset)
         return out_of_bounds(run, s, a, p.pool, offset, p.memory.size);
     *range = (hg_range){p.memory.arena, p.memory.offset + (uint64_t)offset, a->open ? p.memory.size - (uint64_t)offset : a->bytes};
-    s->stays = s->stays && p.held;
+    s->place.stays = s->place.stays && p.held;
     return HG_OK;
 }
 
@@ -144,7 +144,7 @@ static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t
     if (s->collective->overlap == PLAN_OVERLAP_ANY || !arrays[i].read || arrays[i].written) return false;
     for (uint32_t w = 0; w < s->call.array_count; w++) {
         bool same;
-        if (!arrays[w].written || !overlap(b, &s->ranges[w], &s->ranges[i], &same)) continue;
+        if (!arrays[w].written || !overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
         if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same || !same_shape(&arrays[w], &arrays[i])) return true;
     }
     return false;
@@ -157,7 +157,7 @@ static hg_status check_written(hg_run *run, const hg_bound_step *s) {
         for (uint32_t w = 0; w < i && arrays[i].written; w++) {
             bool same;
             plan_problem problem = {.found = false};
-            if (!arrays[w].written || !overlap(run->context->backend, &s->ranges[w], &s->ranges[i], &same)) continue;
+            if (!arrays[w].written || !overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
             plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand, "it shares memory with operand %u, both are written",
                         (unsigned)arrays[w].operand + 1);
             return hg_step_fault(run, s->step, &problem, 0, 0);
@@ -172,7 +172,7 @@ static hg_status refuse_overlap(hg_run *run, const hg_bound_step *s) {
             bool same;
             plan_problem problem = {.found = false};
             if (w == i || !arrays[w].written || arrays[i].written) continue;
-            if (!overlap(run->context->backend, &s->ranges[w], &s->ranges[i], &same)) continue;
+            if (!overlap(run->context->backend, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
             plan_refuse(&s->call, &problem, KIR_FAULT_DOMAIN, arrays[i].operand, "it shares memory with '%s', which is written",
                         hg_op_get((hg_op)s->call.op)->operands[arrays[w].operand].name);
             return hg_step_fault(run, s->step, &problem, 0, 0);
@@ -187,32 +187,33 @@ enum { COPY_ALIGN = 256 };
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) {
     const plan_array *arrays = s->call.arrays;
     uint64_t end = 0;
-    s->stays = true;
-    s->aside_count = 0;
+    s->place.stays = true;
+    s->place.aside_count = 0;
     for (uint32_t i = 0; i < s->call.array_count; i++) {
         if (arrays[i].place)
-            HG_TRY(find_array(run, s, &arrays[i], &s->ranges[i]));
+            HG_TRY(find_array(run, s, &arrays[i], &s->place.ranges[i]));
         else
-            s->ranges[i] = hg_env_result(run->binding, s->step, arrays[i].bytes);
+            s->place.ranges[i] = hg_env_result(run->binding, s->step, arrays[i].bytes);
     }
     HG_TRY(check_written(run, s));
     HG_TRY(refuse_overlap(run, s));
     for (uint32_t i = 0; i < s->call.array_count; i++) {
         if (!is_overwritten(run->context->backend, s, i)) continue;
-        s->asides[s->aside_count] = (hg_driver_command){.kind = HG_CMD_COPY, .from = s->ranges[i], .to = {NULL, end, s->ranges[i].size}};
-        s->aside_arrays[s->aside_count++] = (uint8_t)i;
-        if (s->ranges[i].size > (UINT64_MAX >> 1) - end - COPY_ALIGN) return hg_fail_memory();
-        end += (s->ranges[i].size + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
+        s->place.asides[s->place.aside_count] = (hg_driver_command){
+            .kind = HG_CMD_COPY, .from = s->place.ranges[i], .to = {NULL, end, s->place.ranges[i].size}};
+        s->place.aside_arrays[s->place.aside_count++] = (uint8_t)i;
+        if (s->place.ranges[i].size > (UINT64_MAX >> 1) - end - COPY_ALIGN) return hg_fail_memory();
+        end += (s->place.ranges[i].size + COPY_ALIGN - 1) / COPY_ALIGN * COPY_ALIGN;
     }
     *scratch = end;
     return HG_OK;
 }
 
 void hg_step_set_aside(hg_bound_step *s, hg_range scratch) {
-    for (uint32_t i = 0; i < s->aside_count; i++) {
-        hg_range *to = &s->asides[i].to;
+    for (uint32_t i = 0; i < s->place.aside_count; i++) {
+        hg_range *to = &s->place.asides[i].to;
         to->arena = scratch.arena;
         to->offset += scratch.offset;
-        s->ranges[s->aside_arrays[i]] = *to;
+        s->place.ranges[s->place.aside_arrays[i]] = *to;
     }
 }

@@ -130,43 +130,49 @@ hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) {
 }
 
 hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) {
-    if (s->native || s->expanded) return HG_OK;
-    s->collective->expand(&s->call, &s->expansion);
-    if (s->expansion.failed) return hg_fail_memory();
-    s->scratch = s->expansion.scratch;
-    HG_TRY(hg_step_charge(binding->executable->backend, s, s->expansion.actions.count));
-    s->expanded = true;
+    if (s->state >= HG_STEP_EXPANDED) return HG_OK;
+    if (s->native) {
+        s->state = HG_STEP_EXPANDED;
+        return HG_OK;
+    }
+    s->collective->expand(&s->call, &s->expansion.planned);
+    if (s->expansion.planned.failed) return hg_fail_memory();
+    s->scratch = s->expansion.planned.scratch;
+    HG_TRY(hg_step_charge(binding->executable->backend, s, s->expansion.planned.actions.count));
+    s->state = HG_STEP_EXPANDED;
     return HG_OK;
 }
 
 /* What follows from the words alone: the call, who does it. A problem is left for the run. */
 static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     const hg_backend *b = binding->executable->backend;
-    s->called = s->placed = s->native = s->expanded = false;
+    s->state = HG_STEP_UNKNOWN;
+    s->native = false;
     s->scratch = 0;
-    plan_call_make(binding->executable->plan, s->step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
+    plan_call_make(binding->executable->plan, s->step, s->args.words, s->args.constants, s->args.operands, s->args.arrays, &s->call,
+                   &s->problem);
     if (s->problem.found) return HG_OK;
     s->bytes = s->collective->cost(&s->call).bytes;
-    s->operations = s->collective->cost(&s->call).operations;
+    s->expansion.operations = s->collective->cost(&s->call).operations;
     s->native = driver_does(b, &s->call, &s->scratch);
-    plan_expansion_clear(&s->expansion);
-    s->expansion.tiles = &b->tiles;
-    s->expansion.dot4 = b->caps->dot4;
-    s->expansion.rolled = b->caps->max_operations != 0;
-    s->expansion.most_rounds = b->caps->target.max_rounds;
+    plan_expansion_clear(&s->expansion.planned);
+    s->expansion.planned.tiles = &b->tiles;
+    s->expansion.planned.dot4 = b->caps->dot4;
+    s->expansion.planned.rolled = b->caps->max_operations != 0;
+    s->expansion.planned.most_rounds = b->caps->target.max_rounds;
     HG_TRY(hg_step_charge(binding->executable->backend, s, 0));
-    s->called = true;
+    s->state = HG_STEP_CALLED;
     return HG_OK;
 }
 
 /* Whether the words are those of the call; else they are the new ones afterwards. */
 static bool same_words(const hg_binding *binding, hg_bound_step *s) {
-    uint64_t *fresh = s->words + s->word_count;
-    if (s->called && s->fixed) return true;
+    uint64_t *fresh = s->args.words + s->args.word_count;
+    if (s->state != HG_STEP_UNKNOWN && s->args.fixed) return true;
     read_words(binding, s, fresh);
-    size_t size = s->word_count * sizeof *fresh;
-    if (s->called && memcmp(s->words, fresh, size) == 0) return true;
-    memcpy(s->words, fresh, size);
+    size_t size = s->args.word_count * sizeof *fresh;
+    if (s->state != HG_STEP_UNKNOWN && memcmp(s->args.words, fresh, size) == 0) return true;
+    memcpy(s->args.words, fresh, size);
     return false;
 }
 
@@ -178,7 +184,7 @@ hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) { return sam
 static hg_status find_scratch(hg_run *run, hg_bound_step *s, uint64_t bytes, hg_range *range) {
     *range = run->binding->step_scratch.range;
     if (bytes <= range->size) return HG_OK;
-    s->stays = false;
+    s->place.stays = false;
     return hg_run_scratch(run, bytes, range);
 }
 
@@ -188,24 +194,24 @@ static uint64_t rounded(uint64_t bytes) { return (bytes + HG_PIECE_ALIGN - 1) / 
 static hg_status place(hg_run *run, hg_bound_step *s) {
     uint64_t all;
     hg_range scratch, last[HG_MAX_OPERANDS];
-    bool placed = s->placed;
+    bool placed = s->state == HG_STEP_PLACED;
     hg_run_guard(run);
     size_t size = s->call.array_count * sizeof *last;
-    memcpy(last, s->ranges, size);
-    s->placed = false;
+    memcpy(last, s->place.ranges, size);
+    hg_step_unplace(s);
     HG_TRY(hg_step_find_memory(run, s, &all));
     HG_TRY(hg_step_expand(run->binding, s));
-    uint64_t own = rounded(s->scratch), tables = s->keeps_tables ? 0 : rounded(s->expansion.tables);
+    uint64_t own = rounded(s->scratch), tables = s->expansion.keeps_tables ? 0 : rounded(s->expansion.planned.tables);
     if (own < s->scratch || !hg_add_u64(own, tables, &own) || !hg_add_u64(own, all, &all)) return hg_fail_memory();
     HG_TRY(find_scratch(run, s, all, &scratch));
     hg_step_set_aside(s, (hg_range){scratch.arena, scratch.offset + own, 0});
-    if (!s->keeps_tables) s->tables = (hg_range){scratch.arena, scratch.offset + own - tables, tables};
+    if (!s->expansion.keeps_tables) s->expansion.tables = (hg_range){scratch.arena, scratch.offset + own - tables, tables};
     scratch.size = s->scratch;
-    bool same = placed && memcmp(last, s->ranges, size) == 0 && memcmp(&scratch, &s->driver.scratch, sizeof scratch) == 0;
-    s->driver = (hg_driver_step){
-        .call = &s->call, .ranges = s->ranges, .scratch = scratch, .max_threads = run->context->backend->config.num_threads};
-    if (!s->native && !same) HG_TRY(hg_expansion_prepare(run->stream, s, scratch));
-    s->placed = true;
+    bool same = placed && memcmp(last, s->place.ranges, size) == 0 && memcmp(&scratch, &s->place.driver.scratch, sizeof scratch) == 0;
+    s->place.driver = (hg_driver_step){
+        .call = &s->call, .ranges = s->place.ranges, .scratch = scratch, .max_threads = run->context->backend->config.num_threads};
+    if (!s->native && !same) HG_TRY(hg_expansion_prepare(run->stream, &s->expansion, scratch));
+    s->state = HG_STEP_PLACED;
     return HG_OK;
 }
 
@@ -213,8 +219,8 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 
 /* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
 static hg_driver_command native_command(hg_binding *binding, const hg_bound_step *s) {
-    bool goes_on = binding->executable->backend->caps->records_steps && s->fixed && s->stays;
-    return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->driver, .fault = goes_on ? NULL : &binding->fault};
+    bool goes_on = binding->executable->backend->caps->records_steps && s->args.fixed && s->place.stays;
+    return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->place.driver, .fault = goes_on ? NULL : &binding->fault};
 }
 
 /* A batch should take some hundred milliseconds at most, since nobody looks at the clock within it: one of so many operations, on the fastest devices. */
@@ -224,7 +230,7 @@ static uint64_t weight_of(const hg_bound_step *s) {
 }
 
 static hg_status run_native(hg_run *run, hg_bound_step *s) {
-    s->driver.limit = hg_run_limit(run);
+    s->place.driver.limit = hg_run_limit(run);
     hg_driver_command command = native_command(run->binding, s);
     HG_TRY(hg_run_add(run, &command));
     if (!hg_run_is_immediate(run)) hg_run_count(run, false, weight_of(s));
@@ -234,13 +240,13 @@ static hg_status run_native(hg_run *run, hg_bound_step *s) {
 static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     HG_TRY(hg_step_call(run->binding, s));
     if (s->problem.found) return hg_step_refuse(run, s);
-    if (!s->placed || !s->stays) HG_TRY(place(run, s));
+    if (s->state != HG_STEP_PLACED || !s->place.stays) HG_TRY(place(run, s));
     run->step_bytes = s->bytes;
     run->binding->fault.happened = false;
     run->native = s->step;
     run->native_step = run->step;
-    for (uint32_t i = 0; i < s->aside_count; i++) HG_TRY(hg_run_add(run, &s->asides[i]));
-    HG_TRY(s->native ? run_native(run, s) : hg_expansion_run(run, s));
+    for (uint32_t i = 0; i < s->place.aside_count; i++) HG_TRY(hg_run_add(run, &s->place.asides[i]));
+    HG_TRY(s->native ? run_native(run, s) : hg_expansion_run(run, &s->expansion));
     return hg_env_after_step(run, s->step);
 }
 
@@ -265,7 +271,8 @@ static bool may_go_unwatched(const hg_binding *binding) {
     if (!binding->launch.timeout_ms) return true;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         const hg_bound_step *s = &binding->steps[i];
-        if (!s->collective || !s->called || !hg_add_u64(work, s->collective->cost(&s->call).operations, &work)) return false;
+        if (!s->collective || s->state == HG_STEP_UNKNOWN || !hg_add_u64(work, s->collective->cost(&s->call).operations, &work))
+            return false;
     }
     return work <= UINT64_C(1) << SHORT_WORK_LOG;
 }
@@ -287,17 +294,17 @@ bool hg_steps_only(const hg_binding *binding) {
 uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands) {
     if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return 0;
     const hg_bound_step *s = &binding->steps[0];
-    if (!s->collective || !s->fixed || !s->called || !s->placed || !s->stays || s->aside_count) return 0;
+    if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays || s->place.aside_count) return 0;
     if (s->native) {
         commands[0] = native_command(binding, s);
         return 1;
     }
-    if (s->keeps_tables && !hg_atomic_load(&s->tables_made, HG_ACQUIRE)) return 0;
+    if (s->expansion.keeps_tables && !hg_atomic_load(&s->expansion.tables_made, HG_ACQUIRE)) return 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < s->action_count; i++) {
-        if (s->keeps_tables && s->actions[i].once) continue;
-        if (!s->actions[i].kernel || count == HG_MOST_PREPARED) return 0;
-        commands[count++] = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &s->actions[i].launch, .fault = &binding->fault};
+    for (uint32_t i = 0; i < s->expansion.action_count; i++) {
+        if (s->expansion.keeps_tables && s->expansion.actions[i].once) continue;
+        if (!s->expansion.actions[i].kernel || count == HG_MOST_PREPARED) return 0;
+        commands[count++] = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &s->expansion.actions[i].launch, .fault = &binding->fault};
     }
     return count;
 }
@@ -315,23 +322,25 @@ static hg_status bind_step(hg_binding *binding, const plan_step *step, hg_bound_
     const hg_op_info *row = hg_op_get((hg_op)step->op);
     size_t operands = row->operand_count;
     s->step = step;
-    s->kernels = &binding->executable->backend->expansions;
+    s->expansion.kernels = &binding->executable->backend->expansions;
     s->collective = plan_collective_of((hg_op)step->op);
     if (!s->collective) return HG_OK;
-    s->fixed = is_fixed(plan, step);
-    s->word_count = plan_step_words(plan, step);
-    s->words = hg_arena_alloc(&binding->arena, (2 * (size_t)s->word_count + operands + 1) * sizeof *s->words);
-    s->operands = hg_arena_alloc(&binding->arena, operands * sizeof *s->operands);
-    s->arrays = hg_arena_alloc(&binding->arena, operands * sizeof *s->arrays);
-    s->ranges = hg_arena_alloc(&binding->arena, operands * sizeof *s->ranges);
-    s->asides = hg_arena_alloc(&binding->arena, operands * sizeof *s->asides);
-    s->aside_arrays = hg_arena_alloc(&binding->arena, operands);
-    if (!s->words || !s->operands || !s->arrays || !s->ranges || !s->asides || !s->aside_arrays) return hg_fail_memory();
-    s->constants = s->words + 2 * (size_t)s->word_count;
-    if (!s->fixed) return HG_OK;
-    read_words(binding, s, s->words);
+    s->args.fixed = is_fixed(plan, step);
+    s->args.word_count = plan_step_words(plan, step);
+    s->args.words = hg_arena_alloc(&binding->arena, (2 * (size_t)s->args.word_count + operands + 1) * sizeof *s->args.words);
+    s->args.operands = hg_arena_alloc(&binding->arena, operands * sizeof *s->args.operands);
+    s->args.arrays = hg_arena_alloc(&binding->arena, operands * sizeof *s->args.arrays);
+    s->place.ranges = hg_arena_alloc(&binding->arena, operands * sizeof *s->place.ranges);
+    s->place.asides = hg_arena_alloc(&binding->arena, operands * sizeof *s->place.asides);
+    s->place.aside_arrays = hg_arena_alloc(&binding->arena, operands);
+    if (!s->args.words || !s->args.operands || !s->args.arrays || !s->place.ranges || !s->place.asides || !s->place.aside_arrays)
+        return hg_fail_memory();
+    s->expansion.ranges = s->place.ranges;
+    s->args.constants = s->args.words + 2 * (size_t)s->args.word_count;
+    if (!s->args.fixed) return HG_OK;
+    read_words(binding, s, s->args.words);
     HG_TRY(make_call(binding, s));
-    return s->called && hg_step_fits(binding, s) ? hg_step_expand(binding, s) : HG_OK;
+    return s->state == HG_STEP_CALLED && hg_step_fits(binding, s) ? hg_step_expand(binding, s) : HG_OK;
 }
 
 /* Of steps whose arguments never change; others' tables are made in each run. */
@@ -341,10 +350,10 @@ static hg_status bind_tables(hg_binding *binding, uint64_t bytes) {
     hg_range range = binding->step_tables.range;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         hg_bound_step *s = &binding->steps[i];
-        range.size = rounded(s->expansion.tables);
+        range.size = rounded(s->expansion.planned.tables);
         if (range.size == 0) continue;
-        s->tables = range;
-        s->keeps_tables = true;
+        s->expansion.tables = range;
+        s->expansion.keeps_tables = true;
         range.offset += range.size;
     }
     return HG_OK;
@@ -360,7 +369,7 @@ hg_status hg_steps_bind(hg_binding *binding) {
     for (uint64_t i = 0; i < plan->steps.count; i++) {
         HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
         if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
-        if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.tables), &tables)) return hg_fail_memory();
+        if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.planned.tables), &tables)) return hg_fail_memory();
     }
     if (rounded(scratch) < scratch) return hg_fail_memory();
     if (scratch) HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->step_scratch)); /* as find_scratch asks for it */
@@ -369,16 +378,16 @@ hg_status hg_steps_bind(hg_binding *binding) {
 
 static void free_chain(hg_bound_chain *chain) {
     if (!chain) return;
-    plan_expansion_free(&chain->joined.expansion);
-    hg_arena_free(&chain->joined.actions_memory);
+    plan_expansion_free(&chain->joined.planned);
+    hg_arena_free(&chain->joined.memory);
     hg_free(chain);
 }
 
 void hg_steps_unbind(hg_binding *binding) {
     for (uint64_t i = 0; binding->steps && i < binding->executable->plan->steps.count; i++) {
         HG_IGNORE(hg_step_charge(binding->executable->backend, &binding->steps[i], 0));
-        plan_expansion_free(&binding->steps[i].expansion);
-        hg_arena_free(&binding->steps[i].actions_memory);
+        plan_expansion_free(&binding->steps[i].expansion.planned);
+        hg_arena_free(&binding->steps[i].expansion.memory);
         free_chain(binding->steps[i].chain);
     }
     hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);

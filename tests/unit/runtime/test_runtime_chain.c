@@ -260,9 +260,9 @@ static bool has_heads(const chain_test *t) {
 static void wait_for_code(const hg_binding *binding) {
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         const hg_bound_chain *c = binding->steps[i].chain;
-        for (uint32_t k = 0; c && c->waits && k < c->joined.action_count; k++) {
+        for (uint32_t k = 0; c && c->state == HG_CHAIN_WAITS && k < c->joined.action_count; k++) {
             const hg_kernel *kernel = c->joined.actions[k].kernel;
-            bool maps = kernel && c->joined.expansion.actions.data[k].key.chain;
+            bool maps = kernel && c->joined.planned.actions.data[k].key.chain;
             for (int ms = 0; maps && ms < MOST_WAIT_MS && hg_code_better(kernel->code) == HG_BETTER_LATER; ms++)
                 nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
@@ -289,7 +289,7 @@ static uint64_t count_joined(chain_test *t, const hg_binding *binding) {
     uint64_t joined = 0;
     for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         const hg_bound_chain *c = binding->steps[i].chain;
-        if (!c || !c->ready || c->alone || c->waits) continue;
+        if (!c || c->state != HG_CHAIN_READY) continue;
         joined += c->found.chain.count;
         t->in_front += c->found.head && c->found.chain.front;
         t->behind += c->found.head && c->found.chain.front < c->found.chain.count;
