@@ -1,9 +1,7 @@
-/* Decides how every value lives in a tile: once for all lanes, as lane 0's with a stride, or a lane each; and which branches and
- * loops can send lanes different ways.
- * Starts from "everything is one value" and takes back what does not hold until nothing changes: a value is a vector when an
- * operand is; a variable when it is set to a vector, or in a place that only some of the active lanes reach.
- * Requires: a legalised module, kir_find_uniformity (of ids and variables, and which other values are affine). Provides: value_layout.form, .widened,
- * .divergent; var_layout.scalar; function_layout.param_form, .result_form, .divergent_*. */
+/* Decides how every value lives in a tile: the rules of the tile interpreter for kir/analysis/lanes.h, and which values are needed as vectors too.
+ * A variable is one value until it is set to something else, or in a place that only some of the active lanes reach.
+ * Requires: a legalised module, kir_find_uniformity (of ids and variables, and which other values are affine). Provides: value_layout.lanes,
+ * .widened; var_layout.scalar; function_layout.lanes, .divergent_calls. */
 #include "tile/compile_internal.h"
 #include "kir/access.h"
 #include "kir/define/define.h"
@@ -12,10 +10,10 @@
 bool tile_is_pure(const kir_value *v) { return kir_is_value(v) || v->op == KIR_DERIVED; }
 
 bool tile_is_border(const kir_value *v) {
-    if (v->op != KIR_CMP_ULT || layout_of(v)->form != TILE_VECTOR) return false;
+    if (v->op != KIR_CMP_ULT || layout_of(v)->lanes.form != KIR_LANES_EACH) return false;
     const kir_value *a = v->args[0], *b = v->args[1];
-    if (layout_of(a)->form == TILE_SCALAR && layout_of(b)->form == TILE_AFFINE) a = v->args[1], b = v->args[0];
-    return layout_of(a)->form == TILE_AFFINE && layout_of(b)->form == TILE_SCALAR && (a->op == KIR_ID || a->stride > 0);
+    if (layout_of(a)->lanes.form == KIR_LANES_ONE && layout_of(b)->lanes.form == KIR_LANES_AFFINE) a = v->args[1], b = v->args[0];
+    return layout_of(a)->lanes.form == KIR_LANES_AFFINE && layout_of(b)->lanes.form == KIR_LANES_ONE && (a->op == KIR_ID || a->stride > 0);
 }
 
 /* A function takes from 0.5 (exp, f32) to 3 ns (log, f64) a lane, 3.5 to 6 with two arguments, where an addition takes 0.05 to 0.1: what it counts
@@ -78,149 +76,90 @@ tile_choice tile_choose(const tile_handlers *h, const kir_value *v, uint8_t scal
 
 enum { ROUNDS = 24 };
 
-typedef struct analysis {
-    tile_layout *layout;
-    kir_function *f;
-    bool changed;
-} analysis;
-
 /* Whether all lanes of a tile have the same value, whoever of them is active. */
 static bool is_same_in_tile(const kir_value *v, bool block_mode) {
     return v->uniformity == KIR_UNIFORM || (v->uniformity == KIR_BLOCK_UNIFORM && block_mode);
 }
 
-/* Whether all lanes that are active at the start of the function are active in this region (or stopped). */
-static bool everybody_here(const kir_region *r) { return !r->owner || !layout_of(r->owner)->apart; }
-
-/* Nesting is as deep as a program makes it: what is asked of all regions around a place is kept at the innermost. */
-static void visit_owner(analysis *a, kir_value *v) {
-    value_layout *p = layout_of(v);
-    const value_layout *outside = v->parent->owner ? layout_of(v->parent->owner) : NULL;
-    bool apart = p->divergent || (outside && outside->apart),
-         in_loop = v->op == KIR_IF && (p->divergent || (outside && outside->apart_in_loop));
-    if (apart != p->apart || in_loop != p->apart_in_loop) a->changed = true;
-    p->apart = apart;
-    p->apart_in_loop = in_loop;
-    p->loop = v->op == KIR_LOOP ? v : outside ? outside->loop : NULL;
-}
-
-static void demote(analysis *a, kir_var *var) {
+static void demote(kir_lane_analysis *s, kir_var *var) {
     var_layout *p = layout_of_var(var);
     if (!p->scalar) return;
     p->scalar = false;
-    a->changed = true;
-}
-
-static uint8_t pure_form(const kir_value *v) {
-    uint8_t form = TILE_SCALAR;
-    for (uint8_t i = 0; i < v->nargs; i++)
-        if (layout_of(v->args[i])->form > form) form = layout_of(v->args[i])->form;
-    if (form == TILE_AFFINE && !(v->uniformity == KIR_AFFINE && v->type != KIR_BOOL && !kir_type_is_float(v->type))) form = TILE_VECTOR;
-    return form;
+    s->changed = true;
 }
 
 static uint8_t address_form(const kir_value *v) {
-    uint8_t form = TILE_SCALAR;
+    uint8_t form = KIR_LANES_ONE;
     kir_access at = kir_access_of(v);
     for (uint8_t i = kir_access_is_direct(v) ? at.handle_args : 0; i < at.value; i++)
-        if (layout_of(tile_arg(v, i))->form > form) form = layout_of(tile_arg(v, i))->form;
+        if (layout_of(tile_arg(v, i))->lanes.form > form) form = layout_of(tile_arg(v, i))->lanes.form;
     return form;
 }
 
-static uint8_t form_of(analysis *a, const kir_value *v) {
-    bool block_mode = a->layout->kernel->block_mode;
+static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
+    const tile_layout *layout = s->user;
+    bool block_mode = layout->kernel->block_mode;
     switch ((kir_op)v->op) {
     case KIR_CONST:
-    case KIR_INPUT: return TILE_SCALAR;
+    case KIR_INPUT: return KIR_LANES_ONE;
     case KIR_ID:
-        if (is_same_in_tile(v, block_mode)) return TILE_SCALAR;
-        return v->uniformity == KIR_AFFINE ? TILE_AFFINE : TILE_VECTOR;
-    case KIR_PARAM: return layout_of_function(a->f)->param_form[v->u.imm];
+        if (is_same_in_tile(v, block_mode)) return KIR_LANES_ONE;
+        return v->uniformity == KIR_AFFINE ? KIR_LANES_AFFINE : KIR_LANES_EACH;
+    case KIR_PARAM: return kir_lanes_of_function(s->f)->param_each[v->u.imm] ? KIR_LANES_EACH : KIR_LANES_ONE;
     case KIR_VAR_GET:
-        if (layout_of_var(v->u.var)->scalar) return TILE_SCALAR;
-        return is_same_in_tile(v, block_mode) ? TILE_SCALAR : TILE_VECTOR;
-    case KIR_TABLE_GET: return layout_of(v->args[0])->form == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
-    case KIR_LOAD: return address_form(v) == TILE_SCALAR ? TILE_SCALAR : TILE_VECTOR;
-    case KIR_CALL: return v->type == KIR_VOID ? TILE_VECTOR : layout_of_function(v->u.call.function)->result_form;
-    default: return tile_is_pure(v) ? pure_form(v) : TILE_VECTOR;
+        if (layout_of_var(v->u.var)->scalar) return KIR_LANES_ONE;
+        return is_same_in_tile(v, block_mode) ? KIR_LANES_ONE : KIR_LANES_EACH;
+    case KIR_TABLE_GET: return layout_of(v->args[0])->lanes.form == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
+    case KIR_LOAD: return address_form(v) == KIR_LANES_ONE ? KIR_LANES_ONE : KIR_LANES_EACH;
+    case KIR_CALL: return v->type == KIR_VOID || kir_lanes_of_function(v->u.call.function)->result_each ? KIR_LANES_EACH : KIR_LANES_ONE;
+    default: return tile_is_pure(v) ? kir_pure_form(v) : KIR_LANES_EACH;
     }
 }
 
-static void visit_jump(analysis *a, const kir_value *v) {
-    const value_layout *here = layout_of(v->parent->owner);
-    value_layout *loop = layout_of(here->loop);
-    if (here->apart_in_loop && !loop->divergent) loop->divergent = a->changed = true;
+static void part(kir_lane_analysis *s, kir_value *v) { kir_lane_set(s, &kir_lanes_of(v)->divergent); }
+
+static void visit_call(kir_lane_analysis *s, const kir_value *v) {
+    function_layout *callee = layout_of_function(v->u.call.function), *caller = layout_of_function(s->f);
+    if (caller->divergent_calls || caller->lanes.divergent_return || kir_is_apart(v->parent)) kir_lane_set(s, &callee->divergent_calls);
 }
 
-static void visit_return(analysis *a, const kir_value *v) {
-    function_layout *f = layout_of_function(a->f);
-    bool divergent = !everybody_here(v->parent);
-    if (divergent && !f->divergent_return) f->divergent_return = a->changed = true;
-    uint8_t form = divergent || (v->nargs && layout_of(v->args[0])->form != TILE_SCALAR) ? TILE_VECTOR : TILE_SCALAR;
-    if (form > f->result_form) {
-        f->result_form = form;
-        a->changed = true;
-    }
+static void visit_set(kir_lane_analysis *s, const kir_value *v) {
+    const function_layout *f = layout_of_function(s->f);
+    bool everybody = !kir_is_apart(v->parent) && !f->lanes.divergent_return && (v->u.var->function || !f->divergent_calls);
+    if (!everybody || layout_of(v->args[0])->lanes.form != KIR_LANES_ONE) demote(s, v->u.var);
 }
 
-static void visit_call(analysis *a, const kir_value *v) {
-    function_layout *callee = layout_of_function(v->u.call.function), *caller = layout_of_function(a->f);
-    for (uint8_t i = 0; i < v->nargs; i++)
-        if (layout_of(v->args[i])->form != TILE_SCALAR && callee->param_form[i] != TILE_VECTOR) {
-            callee->param_form[i] = TILE_VECTOR;
-            a->changed = true;
-        }
-    if (callee->divergent_calls) return;
-    if (caller->divergent_calls || caller->divergent_return || !everybody_here(v->parent)) callee->divergent_calls = a->changed = true;
+static void visit(kir_lane_analysis *s, kir_value *v) {
+    if (v->op == KIR_ATOMIC && v->u.mem.high) demote(s, v->u.mem.high);
+    if (v->op == KIR_CALL) visit_call(s, v);
+    if (v->op == KIR_VAR_SET) visit_set(s, v);
 }
 
-static void visit(analysis *a, kir_value *v) {
-    value_layout *p = layout_of(v);
-    uint8_t form = form_of(a, v);
-    if (form > p->form) {
-        p->form = form;
-        a->changed = true;
-    }
-    switch ((kir_op)v->op) {
-    case KIR_IF:
-        if (layout_of(v->args[0])->form != TILE_SCALAR && !p->divergent) p->divergent = a->changed = true;
-        visit_owner(a, v);
-        break;
-    case KIR_LOOP: visit_owner(a, v); break;
-    case KIR_ATOMIC:
-        if (v->u.mem.high) demote(a, v->u.mem.high);
-        break;
-    case KIR_BREAK:
-    case KIR_CONTINUE: visit_jump(a, v); break;
-    case KIR_RETURN: visit_return(a, v); break;
-    case KIR_CALL: visit_call(a, v); break;
-    case KIR_VAR_SET: {
-        const function_layout *f = layout_of_function(a->f);
-        bool everybody = everybody_here(v->parent) && !f->divergent_return && (v->u.var->function || !f->divergent_calls);
-        if (!everybody || layout_of(v->args[0])->form != TILE_SCALAR) demote(a, v->u.var);
-        break;
-    }
-    default: break;
-    }
+/* After many rounds, for a long chain of variables: all of them are vectors. */
+static bool begin_round(kir_lane_analysis *s, uint32_t round) {
+    for (kir_var *x = s->m->vars; x && round == ROUNDS; x = x->next) demote(s, x);
+    return true;
 }
+
+static const kir_lane_rules RULES = {form_of, part, visit, begin_round};
 
 /* ---- which scalars are needed as vectors too ---- */
 
 static void widen(const kir_value *v) {
     value_layout *p = layout_of(v);
-    if (p->form != TILE_VECTOR) p->widened = true;
+    if (p->lanes.form != KIR_LANES_EACH) p->widened = true;
 }
 static void widen_affine(const kir_value *v) {
-    if (layout_of(v)->form == TILE_AFFINE) widen(v);
+    if (layout_of(v)->lanes.form == KIR_LANES_AFFINE) widen(v);
 }
 
 static void widen_arguments(tile_layout *layout, const kir_value *v) {
     const value_layout *p = layout_of(v);
     if (tile_is_pure(v)) {
-        if (p->form != TILE_VECTOR || tile_is_border(v)) return;
+        if (p->lanes.form != KIR_LANES_EACH || tile_is_border(v)) return;
         uint8_t scalars = 0;
         for (uint8_t i = 0; i < v->nargs; i++)
-            if (layout_of(v->args[i])->form == TILE_SCALAR) scalars |= (uint8_t)(1u << i);
+            if (layout_of(v->args[i])->lanes.form == KIR_LANES_ONE) scalars |= (uint8_t)(1u << i);
         tile_choice choice = tile_choose(layout->kernel->handlers, v, scalars);
         if (!choice.found) layout->unsupported = kir_op_name((kir_op)v->op);
         for (uint8_t i = 0; i < v->nargs; i++) {
@@ -254,7 +193,8 @@ static void widen_arguments(tile_layout *layout, const kir_value *v) {
             bool is_index = i >= at.index && i < at.value;
             if (v->u.mem.split && (i < at.value || v->u.mem.high)) { /* halves are put together lane by lane unless both are scalars */
                 uint8_t partner = (i & 1) ? (uint8_t)(i - 1) : (uint8_t)(i + 1);
-                if (layout_of(v->args[i])->form != TILE_SCALAR || layout_of(v->args[partner])->form != TILE_SCALAR) widen(v->args[i]);
+                if (layout_of(v->args[i])->lanes.form != KIR_LANES_ONE || layout_of(v->args[partner])->lanes.form != KIR_LANES_ONE)
+                    widen(v->args[i]);
             } else if (!is_index) {
                 widen_affine(v->args[i]);
             }
@@ -265,42 +205,9 @@ static void widen_arguments(tile_layout *layout, const kir_value *v) {
     }
 }
 
-/* ---- the functions that run, callers before callees ---- */
+/* ---- layouts ---- */
 
-static bool order_functions(tile_layout *layout) {
-    HG_VEC(kir_function *) stack = {0};
-    HG_VEC(const kir_value *) at = {0};
-    kir_function **slot = hg_vec_push(&stack);
-    bool ok = slot && hg_vec_push(&at);
-    if (ok) *slot = layout->module->functions;
-    while (ok && stack.count) {
-        kir_function *f = stack.data[stack.count - 1];
-        layout_of_function(f)->reached = true;
-        const kir_value *v = at.data[at.count - 1];
-        if (v || f->body->first) v = kir_walk(v, f->body);
-        while (v && !(tile_enters(layout->kernel, v) && !layout_of_function(v->u.call.function)->reached)) v = kir_walk(v, f->body);
-        at.data[at.count - 1] = v;
-        if (v) {
-            slot = hg_vec_push(&stack);
-            ok = slot && hg_vec_push(&at);
-            if (ok) *slot = v->u.call.function;
-        } else { /* post-order: callees first, turned round below */
-            slot = hg_vec_push(&layout->order);
-            ok = slot != NULL;
-            if (ok) *slot = f;
-            stack.count--;
-            at.count--;
-        }
-    }
-    for (uint64_t i = 0; ok && i < layout->order.count / 2; i++) {
-        kir_function *f = layout->order.data[i];
-        layout->order.data[i] = layout->order.data[layout->order.count - 1 - i];
-        layout->order.data[layout->order.count - 1 - i] = f;
-    }
-    hg_vec_free(&stack);
-    hg_vec_free(&at);
-    return ok;
-}
+static bool enters(void *kernel, const kir_value *call) { return tile_enters(kernel, call); }
 
 static bool make_layouts(tile_layout *layout) {
     for (kir_var *x = layout->module->vars; x; x = x->next) {
@@ -314,7 +221,7 @@ static bool make_layouts(tile_layout *layout) {
         f->scratch = hg_arena_alloc(&layout->arena, sizeof(function_layout));
         if (!f->scratch) return false;
     }
-    if (!order_functions(layout)) return false;
+    if (!kir_list_callers_first(layout->module, enters, layout->kernel, &layout->order)) return false;
     for (uint64_t i = 0; i < layout->order.count; i++) {
         kir_function *f = layout->order.data[i];
         uint32_t count = kir_number(f);
@@ -394,15 +301,8 @@ hg_status tile_lay_out_forms(tile_layout *layout) {
         for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
             if (kir_is_access(v)) count_index(v);
     }
-    analysis a = {.layout = layout, .changed = true};
-    for (int round = 0; a.changed; round++) {
-        a.changed = false;
-        for (kir_var *x = layout->module->vars; x && round == ROUNDS; x = x->next) demote(&a, x); /* a long chain of variables: enough */
-        for (uint64_t i = 0; i < layout->order.count; i++) {
-            a.f = layout->order.data[i];
-            for (kir_value *v = kir_walk(NULL, a.f->body); v; v = kir_walk(v, a.f->body)) visit(&a, v);
-        }
-    }
+    kir_lane_analysis analysis = {.rules = &RULES, .user = layout, .m = layout->module, .order = &layout->order};
+    kir_lane_analyse(&analysis);
     layout->kernel->quiet = true;
     for (uint64_t i = 0; i < layout->order.count; i++) {
         kir_function *f = layout->order.data[i];

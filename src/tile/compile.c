@@ -73,13 +73,13 @@ static uint32_t *pending_of(coder *c, const kir_region *r) {
 
 static uint32_t vector_of(const kir_value *v) { return layout_of(v)->vector; }
 static uint32_t cell_of(const kir_value *v) { return layout_of(v)->cell; }
-static bool is_scalar(const kir_value *v) { return layout_of(v)->form == TILE_SCALAR; }
+static bool is_scalar(const kir_value *v) { return layout_of(v)->lanes.form == KIR_LANES_ONE; }
 static uint8_t size_of(uint8_t type) { return (uint8_t)kir_type_bytes(type); }
 
 /* The widened form of a scalar or affine value, made right behind it. */
 static void widen(coder *c, const kir_value *v, uint32_t d) {
     const value_layout *p = layout_of(v);
-    tile_insn *insn = add(c, p->form == TILE_AFFINE ? TILE_IOTA : TILE_SPLAT, 0);
+    tile_insn *insn = add(c, p->lanes.form == KIR_LANES_AFFINE ? TILE_IOTA : TILE_SPLAT, 0);
     insn->d = d;
     insn->a = p->cell;
     insn->size = size_of(v->type);
@@ -88,7 +88,7 @@ static void widen(coder *c, const kir_value *v, uint32_t d) {
 
 static void code_pure(coder *c, const kir_value *v) {
     const value_layout *p = layout_of(v);
-    bool one = p->form != TILE_VECTOR;
+    bool one = p->lanes.form != KIR_LANES_EACH;
     uint8_t scalars = 0;
     for (uint8_t i = 0; i < v->nargs && !one; i++)
         if (is_scalar(v->args[i])) scalars |= (uint8_t)(1u << i);
@@ -98,7 +98,7 @@ static void code_pure(coder *c, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs && i < 3; i++) {
         uint8_t place = choice.swap && i < 2 ? (uint8_t)(1 - i) : i;
         bool cell = one || (choice.variant >> place & 1);
-        slots[place] = cell && layout_of(v->args[i])->form != TILE_VECTOR ? cell_of(v->args[i]) : vector_of(v->args[i]);
+        slots[place] = cell && layout_of(v->args[i])->lanes.form != KIR_LANES_EACH ? cell_of(v->args[i]) : vector_of(v->args[i]);
     }
     tile_insn *insn = add(c, choice.run ? (one ? TILE_RUN_ONE : TILE_RUN) : one ? TILE_COPY_ONE : TILE_COPY_ALL, 0);
     insn->run = choice.run;
@@ -111,7 +111,7 @@ static void code_pure(coder *c, const kir_value *v) {
 }
 
 static void code_border(coder *c, const kir_value *v) {
-    bool less = layout_of(v->args[0])->form == TILE_AFFINE;
+    bool less = layout_of(v->args[0])->lanes.form == KIR_LANES_AFFINE;
     const kir_value *moving = v->args[less ? 0 : 1], *fixed = v->args[less ? 1 : 0];
     tile_insn *insn = add(c, less ? TILE_LESS : TILE_MORE, 0);
     insn->d = vector_of(v);
@@ -125,7 +125,7 @@ static void code_get(coder *c, const kir_value *v, uint32_t mask) {
     const value_layout *p = layout_of(v);
     const var_layout *var = layout_of_var(v->u.var);
     tile_insn *insn;
-    if (p->form == TILE_VECTOR) {
+    if (p->lanes.form == KIR_LANES_EACH) {
         if (p->alias) return;
         insn = add(c, TILE_COPY_ALL, 0);
         insn->d = p->vector;
@@ -140,7 +140,7 @@ static void code_get(coder *c, const kir_value *v, uint32_t mask) {
 
 /* d = v where active. */
 static tile_insn *code_masked_copy(coder *c, uint32_t d, const kir_value *v, uint32_t mask) {
-    bool scalar = layout_of(v)->form == TILE_SCALAR;
+    bool scalar = layout_of(v)->lanes.form == KIR_LANES_ONE;
     tile_insn *insn = add(c, scalar ? TILE_COPY_SPLAT : TILE_COPY, mask);
     insn->d = d;
     insn->a = scalar ? cell_of(v) : vector_of(v);
@@ -159,8 +159,8 @@ static void code_set(coder *c, const kir_value *v, uint32_t mask) {
         insn->a = p->cell;
         return;
     }
-    if (p->form == TILE_VECTOR && p->vector == var->slot) return;
-    bool dies = p->form == TILE_VECTOR && !p->alias && value->op != KIR_PARAM && p->last == layout_of(v)->position;
+    if (p->lanes.form == KIR_LANES_EACH && p->vector == var->slot) return;
+    bool dies = p->lanes.form == KIR_LANES_EACH && !p->alias && value->op != KIR_PARAM && p->last == layout_of(v)->position;
     tile_insn *insn = code_masked_copy(c, var->slot, value, mask);
     if (dies) insn->kind = TILE_SWAP;
 }
@@ -190,7 +190,7 @@ static void code_table(coder *c, const kir_value *v) {
         memcpy(copy, t->data, bytes);
         if (t->id < c->layout->table_count) c->layout->tables[t->id] = copy;
     }
-    bool one = layout_of(v)->form == TILE_SCALAR;
+    bool one = layout_of(v)->lanes.form == KIR_LANES_ONE;
     tile_insn *insn = add(c, one ? TILE_TABLE_ONE : TILE_TABLE, 0);
     insn->d = one ? cell_of(v) : vector_of(v);
     insn->b = one ? cell_of(v->args[0]) : vector_of(v->args[0]);
@@ -209,7 +209,7 @@ typedef struct operand {
 
 static operand plain_operand(const kir_value *v) {
     const value_layout *p = layout_of(v);
-    return (operand){p->form, p->form == TILE_VECTOR ? p->vector : p->cell, v->op == KIR_ID ? 1 : v->stride};
+    return (operand){p->lanes.form, p->lanes.form == KIR_LANES_EACH ? p->vector : p->cell, v->op == KIR_ID ? 1 : v->stride};
 }
 
 /* The 64-bit argument at args[*i], put together from halves where the target has none. */
@@ -222,13 +222,13 @@ static operand wide_operand(coder *c, const kir_value *v, uint8_t *i, int which)
     insn->d = layout_of(v)->joined[which];
     insn->a = one ? cell_of(low) : vector_of(low);
     insn->b = one ? cell_of(high) : vector_of(high);
-    return (operand){one ? TILE_SCALAR : TILE_VECTOR, insn->d, 0};
+    return (operand){one ? KIR_LANES_ONE : KIR_LANES_EACH, insn->d, 0};
 }
 
 /* AFFINE operands were widened for everything but addresses. */
 static operand value_operand(const kir_value *v) {
     operand o = plain_operand(v);
-    if (o.form == TILE_AFFINE) o = (operand){TILE_VECTOR, vector_of(v), 0};
+    if (o.form == KIR_LANES_AFFINE) o = (operand){KIR_LANES_EACH, vector_of(v), 0};
     return o;
 }
 
@@ -279,7 +279,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
         next = at.handle_args;
     } else if (at.handle_args) {
         operand o = wide_operand(c, v, &next, 0);
-        if (o.form == TILE_AFFINE) o = value_operand(v->args[at.handle]);
+        if (o.form == KIR_LANES_AFFINE) o = value_operand(v->args[at.handle]);
         access->handle = o.slot;
         access->handle_form = o.form;
     }
@@ -306,7 +306,7 @@ static void code_memory(coder *c, const kir_value *v, uint32_t mask) {
     }
     access->high = pairs ? layout_of_var(v->u.mem.high)->slot : TILE_NONE;
     if (v->op == KIR_LOAD || v->op == KIR_ATOMIC) {
-        access->one = layout_of(v)->form == TILE_SCALAR;
+        access->one = layout_of(v)->lanes.form == KIR_LANES_ONE;
         access->result = access->one ? cell_of(v) : vector_of(v);
         access->direct = layout_of(v)->direct;
         if (!pairs) access->value_size = size_of(v->type);
@@ -362,11 +362,11 @@ static void code_trace(coder *c, const kir_value *v, uint32_t mask) {
 
 static void code_argument(coder *c, const function_layout *callee, uint8_t i, const kir_value *v) {
     uint32_t d = callee->param_slot[i];
-    if (callee->param_form[i] == TILE_VECTOR && layout_of(v)->form != TILE_VECTOR) {
+    if (callee->lanes.param_each[i] && layout_of(v)->lanes.form != KIR_LANES_EACH) {
         widen(c, v, d);
         return;
     }
-    bool vector = callee->param_form[i] == TILE_VECTOR;
+    bool vector = callee->lanes.param_each[i];
     tile_insn *insn = add(c, vector ? TILE_COPY_ALL : TILE_COPY_ONE, 0);
     insn->d = d;
     insn->a = vector ? vector_of(v) : cell_of(v);
@@ -406,7 +406,7 @@ static void code_call(coder *c, const kir_value *v, uint32_t mask) {
     insn = add(c, TILE_END_CALL, mask);
     insn->c = callee->return_mask;
     if (v->type == KIR_VOID || !v->uses) return;
-    bool vector = layout_of(v)->form == TILE_VECTOR;
+    bool vector = layout_of(v)->lanes.form == KIR_LANES_EACH;
     insn = add(c, vector ? TILE_COPY_ALL : TILE_COPY_ONE, 0);
     insn->d = vector ? vector_of(v) : cell_of(v);
     insn->a = callee->result_slot;
@@ -415,7 +415,7 @@ static void code_call(coder *c, const kir_value *v, uint32_t mask) {
 
 static void code_return(coder *c, const kir_value *v, uint32_t mask) {
     if (v->nargs && c->f->result != KIR_VOID) {
-        if (c->p->result_form == TILE_VECTOR) {
+        if (c->p->lanes.result_each) {
             code_masked_copy(c, c->p->result_slot, v->args[0], mask);
         } else {
             tile_insn *insn = add(c, TILE_COPY_ONE, mask);
@@ -445,12 +445,12 @@ static void enter_region(coder *c, kir_value *owner, int which, uint32_t own_mas
 
 static void begin_if(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
-    uint32_t mask = mask_of(c, v->parent), masks = p->divergent ? new_masks(c, 2) : TILE_NONE;
+    uint32_t mask = mask_of(c, v->parent), masks = p->lanes.divergent ? new_masks(c, 2) : TILE_NONE;
     enter_region(c, v, 0, masks);
     enter_region(c, v, 1, masks == TILE_NONE ? masks : masks + 1);
     p->start = here(c);
-    tile_insn *insn = add(c, p->divergent ? TILE_IF : TILE_JUMP_UNLESS, mask);
-    insn->a = p->divergent ? vector_of(v->args[0]) : cell_of(v->args[0]);
+    tile_insn *insn = add(c, p->lanes.divergent ? TILE_IF : TILE_JUMP_UNLESS, mask);
+    insn->a = p->lanes.divergent ? vector_of(v->args[0]) : cell_of(v->args[0]);
     insn->b = masks;
     insn->c = masks + 1;
 }
@@ -462,7 +462,7 @@ static void set_target(coder *c, uint32_t at, uint32_t target) {
 static void middle_if(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     bool has_else = v->body[1]->first != NULL;
-    if (p->divergent) {
+    if (p->lanes.divergent) {
         patch(c, &p->pending[0], here(c));
         set_target(c, p->start, here(c));
         p->start = TILE_NONE;
@@ -480,7 +480,7 @@ static void middle_if(coder *c, kir_value *v) {
 static void end_if(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     if (p->start != TILE_NONE) set_target(c, p->start, here(c));
-    if (!p->divergent) return;
+    if (!p->lanes.divergent) return;
     patch(c, &p->pending[1], here(c));
     tile_insn *insn = add(c, TILE_END_IF, mask_of(c, v->parent));
     insn->b = p->mask[0];
@@ -492,7 +492,7 @@ static void begin_loop(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent);
     p->pending_breaks = p->pending_continues = TILE_NONE;
-    if (p->divergent) {
+    if (p->lanes.divergent) {
         uint32_t masks = new_masks(c, 3);
         enter_region(c, v, 0, masks);
         p->breaks = masks + 1;
@@ -510,7 +510,7 @@ static void begin_loop(coder *c, kir_value *v) {
 static void end_loop(coder *c, kir_value *v) {
     value_layout *p = layout_of(v);
     uint32_t mask = mask_of(c, v->parent);
-    if (p->divergent) {
+    if (p->lanes.divergent) {
         patch(c, &p->pending[0], here(c));
         tile_insn *insn = add(c, TILE_END_LOOP, mask);
         insn->b = p->mask[0];
@@ -535,8 +535,8 @@ static void code_jump(coder *c, const kir_value *v, uint32_t mask) {
         link_jump(c, insn, pending_of(c, v->parent));
         return;
     }
-    value_layout *loop = layout_of(layout_of(v->parent->owner)->loop);
-    if (loop->divergent) {
+    value_layout *loop = layout_of(layout_of(v->parent->owner)->lanes.loop);
+    if (loop->lanes.divergent) {
         tile_insn *insn = add(c, TILE_BREAK, mask);
         insn->b = v->op == KIR_BREAK ? loop->breaks : loop->continues;
         link_jump(c, insn, pending_of(c, v->parent));
@@ -556,7 +556,7 @@ static void code_value(coder *c, kir_value *v) {
     case KIR_INPUT:
     case KIR_PARAM: break;
     case KIR_ID:
-        if (p->form == TILE_VECTOR) {
+        if (p->lanes.form == KIR_LANES_EACH) {
             tile_insn *insn = add(c, TILE_ID, 0);
             insn->d = p->vector;
             insn->size = size_of(v->type);
@@ -592,7 +592,7 @@ static void code_value(coder *c, kir_value *v) {
             c->layout->unsupported = kir_op_name((kir_op)v->op);
         break;
     }
-    if (p->form != TILE_VECTOR && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
+    if (p->lanes.form != KIR_LANES_EACH && p->widened && v->type != KIR_VOID) widen(c, v, p->vector);
 }
 
 static void code_function(coder *c, kir_function *f) {
@@ -636,7 +636,7 @@ static uint32_t mask_need(kir_function *f) {
     kir_cursor w = kir_cursor_start(f->body);
     do {
         const kir_value *open = w.v ? w.v : w.region->owner;
-        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !layout_of(open)->divergent) continue;
+        if (!open || !(open->op == KIR_IF || open->op == KIR_LOOP) || !layout_of(open)->lanes.divergent) continue;
         uint32_t count = open->op == KIR_LOOP ? 3 : 2;
         if (w.v)
             depth += count;

@@ -6,13 +6,10 @@
 #include "tile/tile_internal.h"
 #include "kir/walk.h"
 
+/* ONE and AFFINE values have a cell, EACH is a slot of as many elements as a tile has lanes. */
 typedef struct value_layout {
-    uint8_t form;       /* tile_form */
+    kir_lanes lanes;
     bool widened;       /* a scalar or affine value that somebody needs as a vector too */
-    bool divergent;     /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
-    bool apart;         /* IF, LOOP: only some of the function's lanes may be inside */
-    bool apart_in_loop; /* IF, LOOP: only some of the innermost loop's lanes may be inside */
-    kir_value *loop;    /* IF, LOOP: the innermost loop around what is inside */
     bool direct;        /* LOAD whose result may stay in the user's memory */
     bool alias;         /* VAR_GET that reads the variable's slot directly */
     uint32_t cell;      /* slot of a scalar or affine value */
@@ -35,9 +32,8 @@ typedef struct var_layout {
 } var_layout;
 
 typedef struct function_layout {
-    bool reached;
-    bool divergent_calls, divergent_return;
-    uint8_t param_form[16], result_form;
+    kir_function_lanes lanes;
+    bool divergent_calls; /* it may be called where only some lanes are */
     uint32_t param_slot[16], result_slot;
     uint32_t base[4], count[4];       /* colours by element size 1 2 4 8: before it (callers), its own most */
     uint64_t array_base, array_bytes; /* bytes a lane */
@@ -49,8 +45,8 @@ typedef struct function_layout {
 typedef struct tile_layout {
     kir_module *module;
     tile_kernel *kernel;
-    hg_arena arena;               /* of this compilation */
-    HG_VEC(kir_function *) order; /* callers before callees */
+    hg_arena arena;          /* of this compilation */
+    kir_function_list order; /* callers before callees */
     HG_VEC(tile_slot) slots;
     HG_VEC(tile_insn) code;
     uint8_t **tables; /* the kernel's copies, by id */

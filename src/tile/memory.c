@@ -63,8 +63,8 @@ tile_memory tile_resolve(tile_frame *f, uint64_t handle, bool pool, bool flat) {
 
 static uint64_t element64(const tile_frame *f, uint8_t form, uint32_t slot, int64_t stride, uint32_t lane) {
     uint64_t value;
-    memcpy(&value, f->slot[slot] + (form == TILE_VECTOR ? (size_t)lane * 8 : 0), 8);
-    return form == TILE_AFFINE ? value + (uint64_t)stride * lane : value;
+    memcpy(&value, f->slot[slot] + (form == KIR_LANES_EACH ? (size_t)lane * 8 : 0), 8);
+    return form == KIR_LANES_AFFINE ? value + (uint64_t)stride * lane : value;
 }
 
 /* The memory that does not depend on the lane. */
@@ -132,7 +132,7 @@ static void align_fault(tile_frame *f, const tile_access *a, uint32_t lane, uint
 
 static uint64_t lane_operand(const tile_frame *f, uint8_t form, uint32_t slot, uint8_t size, uint32_t lane) {
     uint64_t value = 0;
-    memcpy(&value, f->slot[slot] + (form == TILE_VECTOR ? (size_t)lane * size : 0), size);
+    memcpy(&value, f->slot[slot] + (form == KIR_LANES_EACH ? (size_t)lane * size : 0), size);
     return value;
 }
 
@@ -275,7 +275,7 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
         return true;
     }
     uint32_t first = tile_mask_first(f, mask);
-    if (a->handle_form == TILE_VECTOR) {
+    if (a->handle_form == KIR_LANES_EACH) {
         const uint64_t *handle = (const uint64_t *)(void *)f->slot[a->handle];
         const uint8_t *active = tile_mask_bytes(f, mask);
         uint64_t differ = 0, same = a->space == KIR_FLAT ? ~UINT64_C(0xffffffffff) : UINT64_MAX;
@@ -296,7 +296,7 @@ static bool one_place(tile_frame *f, const tile_access *a, const tile_mask *mask
 /* Where an affine access begins whose first and last lane are within bounds; false: look at each lane. */
 static bool affine_base(const tile_frame *f, const tile_access *a, const place *p, const lane_span *lanes, uint8_t **base) {
     hg_i128 stride = (hg_i128)a->stride * a->scale, room = (hg_i128)p->memory.size - a->size;
-    hg_i128 first = (hg_i128)element64(f, TILE_SCALAR, a->index, 0, 0) * a->scale + a->disp + stride * lanes->first;
+    hg_i128 first = (hg_i128)element64(f, KIR_LANES_ONE, a->index, 0, 0) * a->scale + a->disp + stride * lanes->first;
     hg_i128 last = first + stride * (lanes->count - 1);
     if (first < 0 || last < 0 || first > room || last > room) return false;
     *base = p->memory.base + (uint64_t)first;
@@ -339,7 +339,7 @@ static void finish_load(const tile_frame *f, const tile_access *a) {
 /* The elements to store as a vector of `bytes` each. scratch is free: flat stores go lane by lane when they need it. */
 static const uint8_t *store_source(const tile_frame *f, const tile_access *a) {
     const uint8_t *value = f->slot[a->value];
-    if (a->value_form != TILE_VECTOR) {
+    if (a->value_form != KIR_LANES_EACH) {
         TILE_BY_SIZE(a->bytes, element one; memcpy(&one, value, sizeof one);
                      for (uint32_t i = 0; i < f->n; i++) memcpy(f->scratch + i * sizeof one, &one, sizeof one);)
         return f->scratch;
@@ -372,7 +372,7 @@ static void ask_ahead(uintptr_t from, size_t bytes) {
 
 /* Atomics of a tile whose old values nobody asks for, at base: they may be combined. Nobody else has the thread's own copies, or the shared memory of a block. */
 static tile_updates updates_of(const tile_frame *f, const tile_access *a, uintptr_t base, const lane_span *lanes) {
-    bool uniform = a->value_form != TILE_VECTOR, own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
+    bool uniform = a->value_form != KIR_LANES_EACH, own = f->own && a->slot >= 0 && f->own->spread[a->slot] >= 0;
     return (tile_updates){.op = a->atomic,
                           .bytes = a->bytes,
                           .own = own || a->space == KIR_SHARED,
@@ -449,7 +449,7 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
         gather(load_target(f, a) + before, base, index, scale, lanes, a->bytes);
         finish_load(f, a);
     } else if (a->op == KIR_STORE) {
-        if (scratch_is_index && (a->value_form != TILE_VECTOR || a->value_size != a->bytes)) return false;
+        if (scratch_is_index && (a->value_form != KIR_LANES_EACH || a->value_size != a->bytes)) return false;
         scatter(store_source(f, a) + before, base, index, scale, lanes, a->bytes);
     }
     return true;
@@ -457,7 +457,7 @@ static bool move_vector(tile_frame *f, const tile_access *a, const place *p, con
 
 /* False: out of bounds. */
 static bool scalar_address(const tile_frame *f, const tile_access *a, const place *p, uint8_t **address) {
-    uint64_t index = a->has_index ? element64(f, TILE_SCALAR, a->index, 0, 0) : 0;
+    uint64_t index = a->has_index ? element64(f, KIR_LANES_ONE, a->index, 0, 0) : 0;
     hg_i128 offset = (hg_i128)index * (a->has_index ? a->scale : 1) + a->disp;
     if (!a->unchecked && (offset < 0 || offset + a->size > (hg_i128)p->memory.size)) return false;
     *address = p->memory.base + (uint64_t)offset;
@@ -496,15 +496,15 @@ static bool run_tile(tile_frame *f, const tile_access *a, const tile_mask *mask)
     if ((a->op == KIR_ATOMIC && !a->combines) || f->state->races || !one_place(f, a, mask, &p, &index)) return false;
     if (!p.memory.valid || !p.memory.base) return false;
     lane_span lanes = span_of(f, mask);
-    if (a->has_index && a->index_form == TILE_VECTOR) index = (const uint64_t *)(void *)f->slot[a->index];
+    if (a->has_index && a->index_form == KIR_LANES_EACH) index = (const uint64_t *)(void *)f->slot[a->index];
     if (index) return move_vector(f, a, &p, index, &lanes);
-    if (a->has_index && a->index_form == TILE_AFFINE) return move_affine(f, a, &p, &lanes);
+    if (a->has_index && a->index_form == KIR_LANES_AFFINE) return move_affine(f, a, &p, &lanes);
     return move_scalar(f, a, &p, &lanes);
 }
 
 uint8_t *tile_access_known(const tile_frame *f, const tile_access *a, int64_t *stride) {
     const lane_span all = {0, f->n, NULL};
-    bool vector = a->has_index && a->index_form == TILE_VECTOR, affine = a->has_index && a->index_form == TILE_AFFINE;
+    bool vector = a->has_index && a->index_form == KIR_LANES_EACH, affine = a->has_index && a->index_form == KIR_LANES_AFFINE;
     uint8_t *address;
     if (is_open(a) || a->slot < 0 || vector) return NULL;
     place p = fixed_place(f, a);

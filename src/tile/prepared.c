@@ -195,7 +195,7 @@ static bool store(recorder *r, const tile_insn *insn, uint8_t *at, int64_t strid
     const tile_access *a = insn->u.access;
     tile_frame *f = r->f;
     const uint8_t *from = f->slot[a->value];
-    bool scalar = a->value_form != TILE_VECTOR;
+    bool scalar = a->value_form != KIR_LANES_EACH;
     if (scalar && (stride == 0 || f->n == 1)) return add(r, copy_bytes, at, from, NULL, NULL, a->bytes);
     if ((stride != a->bytes && f->n != 1) || (is_wide(r) && (scalar || a->value_size != a->bytes))) return false;
     if (a->once && hg_stream_wanted(f->state->launch->lanes * a->bytes)) return false;

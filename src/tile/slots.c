@@ -133,10 +133,11 @@ static bool only_faults(const kir_value *branch, const kir_value *load, uint32_t
  * that only look for faults, before anything could write to memory. */
 static bool may_stay(const kir_value *load) {
     const value_layout *p = layout_of(load);
-    if (load->op != KIR_LOAD || p->form != TILE_VECTOR || load->u.mem.split || !load->u.mem.has_index || !kir_access_is_direct(load))
+    if (load->op != KIR_LOAD || p->lanes.form != KIR_LANES_EACH || load->u.mem.split || !load->u.mem.has_index ||
+        !kir_access_is_direct(load))
         return false;
     const kir_value *index = tile_arg(load, kir_access_of(load).index);
-    if (load->u.mem.bytes != kir_type_bytes(load->type) || layout_of(index)->form != TILE_AFFINE) return false;
+    if (load->u.mem.bytes != kir_type_bytes(load->type) || layout_of(index)->lanes.form != KIR_LANES_AFFINE) return false;
     if ((hg_i128)(index->op == KIR_ID ? 1 : index->stride) * (p->counted ? p->scale : 1) != load->u.mem.bytes) return false;
     uint32_t uses = 0;
     int budget = 64;
@@ -158,7 +159,7 @@ static bool may_stay(const kir_value *load) {
 
 static void place_scalar(tile_layout *layout, kir_value *v) {
     value_layout *p = layout_of(v);
-    if (p->form == TILE_VECTOR) return;
+    if (p->lanes.form == KIR_LANES_EACH) return;
     switch ((kir_op)v->op) {
     case KIR_CONST: p->cell = new_slot(layout, TILE_SLOT_CONST, 8, v->u.imm); break;
     case KIR_INPUT: p->cell = new_slot(layout, TILE_SLOT_INPUT, (uint8_t)kir_type_bytes(v->type), v->u.imm); break;
@@ -179,7 +180,7 @@ static uint32_t splat_slot(tile_layout *layout, const kir_value *v) {
 
 static bool needs_vector(const kir_value *v) {
     const value_layout *p = layout_of(v);
-    return v->type != KIR_VOID && (p->form == TILE_VECTOR || p->widened);
+    return v->type != KIR_VOID && (p->lanes.form == KIR_LANES_EACH || p->widened);
 }
 
 static void note_death(scan *s, kir_value *v) {
@@ -209,7 +210,7 @@ static void place_joined(scan *s, kir_value *v) {
 static void place_vector(scan *s, kir_value *v) {
     value_layout *p = layout_of(v);
     uint32_t position = p->position;
-    bool wanted = needs_vector(v) && !(v->op == KIR_PARAM && p->form == TILE_VECTOR) && !p->alias;
+    bool wanted = needs_vector(v) && !(v->op == KIR_PARAM && p->lanes.form == KIR_LANES_EACH) && !p->alias;
     if (wanted && v->op == KIR_CONST) {
         p->vector = splat_slot(s->layout, v);
         p->alias = true; /* final already */
@@ -221,7 +222,7 @@ static void place_vector(scan *s, kir_value *v) {
         p->direct = true;
         wanted = false;
     }
-    bool early = wanted && p->form == TILE_VECTOR && s->dying[position] != NULL;
+    bool early = wanted && p->lanes.form == KIR_LANES_EACH && s->dying[position] != NULL;
     for (kir_value *d = s->dying[position]; d && early; d = layout_of(d)->next_dying) early = d != v && overlap_is_harmless(v, d);
     if (early) bury(s, position);
     if (wanted) {
@@ -262,10 +263,9 @@ static void place_variables(scan *s, const kir_function *owner) {
 
 static void place_interface(scan *s, const kir_function *f) {
     for (uint8_t i = 0; i < f->param_count; i++)
-        s->f->param_slot[i] = s->f->param_form[i] == TILE_VECTOR ? take_colour(s, f->param_types[i])
-                                                                 : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
+        s->f->param_slot[i] = s->f->lanes.param_each[i] ? take_colour(s, f->param_types[i]) : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
     if (f->result != KIR_VOID)
-        s->f->result_slot = s->f->result_form == TILE_VECTOR ? take_colour(s, f->result) : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
+        s->f->result_slot = s->f->lanes.result_each ? take_colour(s, f->result) : new_slot(s->layout, TILE_SLOT_CELL, 8, 0);
 }
 
 static void place_function(tile_layout *layout, kir_function *f) {
@@ -283,7 +283,7 @@ static void place_function(tile_layout *layout, kir_function *f) {
     do {
         if (w.v) {
             place_scalar(layout, w.v);
-            if (w.v->op == KIR_VAR_GET && layout_of(w.v)->form == TILE_VECTOR) layout_of(w.v)->alias = may_alias(w.v);
+            if (w.v->op == KIR_VAR_GET && layout_of(w.v)->lanes.form == KIR_LANES_EACH) layout_of(w.v)->alias = may_alias(w.v);
             place_vector(&s, w.v);
         } else if (w.region->owner && w.region->owner->op == KIR_LOOP) {
             bury(&s, layout_of(w.region->owner)->end);
@@ -311,8 +311,8 @@ static uint32_t final_slot(const uint32_t first[4], uint32_t code) { return firs
 static void finish_function(const tile_layout *layout, kir_function *f, const uint32_t first[4]) {
     function_layout *p = layout_of_function(f);
     for (uint8_t i = 0; i < f->param_count; i++)
-        if (p->param_form[i] == TILE_VECTOR) p->param_slot[i] = final_slot(first, p->param_slot[i]);
-    if (f->result != KIR_VOID && p->result_form == TILE_VECTOR) p->result_slot = final_slot(first, p->result_slot);
+        if (p->lanes.param_each[i]) p->param_slot[i] = final_slot(first, p->param_slot[i]);
+    if (f->result != KIR_VOID && p->lanes.result_each) p->result_slot = final_slot(first, p->result_slot);
     for (kir_var *x = layout->module->vars; x; x = x->next)
         if (x->function == (f == layout->module->functions ? NULL : f) || x->function == f) {
             var_layout *var = layout_of_var(x);
@@ -323,8 +323,8 @@ static void finish_function(const tile_layout *layout, kir_function *f, const ui
         if (value->vector != TILE_NONE && !value->alias && !value->direct) value->vector = final_slot(first, value->vector);
         for (int i = 0; i < 4; i++)
             if (value->joined[i] != TILE_NONE) value->joined[i] = final_slot(first, value->joined[i]);
-        if (v->op == KIR_PARAM && p->param_form[v->u.imm] == TILE_VECTOR) value->vector = p->param_slot[v->u.imm];
-        if (v->op == KIR_PARAM && p->param_form[v->u.imm] != TILE_VECTOR) value->cell = p->param_slot[v->u.imm];
+        if (v->op == KIR_PARAM && p->lanes.param_each[v->u.imm]) value->vector = p->param_slot[v->u.imm];
+        if (v->op == KIR_PARAM && !p->lanes.param_each[v->u.imm]) value->cell = p->param_slot[v->u.imm];
         if (v->op == KIR_VAR_GET && value->alias) value->vector = layout_of_var(v->u.var)->slot;
         if (v->op == KIR_VAR_GET && layout_of_var(v->u.var)->scalar && may_alias(v)) value->cell = layout_of_var(v->u.var)->slot;
     }

@@ -2,6 +2,7 @@
 #ifndef HG_TILE_TILE_INTERNAL_H
 #define HG_TILE_TILE_INTERNAL_H
 
+#include "kir/analysis/lanes.h"
 #include "base/thread.h"
 #include "tile/handlers.h"
 #include "tile/tile.h"
@@ -17,13 +18,6 @@ enum {
     TILE_FRAME_CACHE = 64,          /* frames kept by a kernel */
     TILE_FUEL = 1 << 16             /* lanes and instructions of loops and calls between looks at the clock */
 };
-
-/* How a value lives in a tile. */
-typedef enum tile_form {
-    TILE_SCALAR, /* one cell: the same in all active lanes of the tile */
-    TILE_AFFINE, /* one cell: lane 0's; others add their number times the value's stride */
-    TILE_VECTOR  /* a slot of T elements */
-} tile_form;
 
 /* ---- code ---- */
 
@@ -116,7 +110,7 @@ struct tile_access {
     uint8_t space, pool, operand, unchecked, atomic, class_id;
     uint8_t bytes;                                            /* moved */
     uint8_t value_size;                                       /* of the value's type */
-    uint8_t handle_form, index_form, value_form, second_form; /* tile_form; handle: only when open */
+    uint8_t handle_form, index_form, value_form, second_form; /* kir_lane_form; handle: only when open */
     uint8_t has_index;
     uint16_t scale;                                /* bytes that the index counts */
     uint8_t one;                                   /* LOAD whose result is a scalar */

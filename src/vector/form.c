@@ -19,7 +19,7 @@ static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
 }
 
 static void form_id(former *x, kir_value *v) {
-    if (fact_of(v)->shape == SHAPE_EACH)
+    if (fact_of(v)->lanes.form == KIR_LANES_EACH)
         vec_is(x, v, leaf(x, VEC_COORDINATE, v, v->u.imm));
     else if (v->u.imm == HG_ID_GLOBAL_LANE_ID)
         vec_is(x, v, leaf(x, VEC_FIRST, v, 0));
@@ -34,7 +34,7 @@ static void form_prim(former *x, kir_value *v) {
     }
     if (fact_of(v)->lazy) return;
     vec_value *args[4];
-    bool each = fact_of(v)->shape == SHAPE_EACH;
+    bool each = fact_of(v)->lanes.form == KIR_LANES_EACH;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
     vec_is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
 }
@@ -50,7 +50,7 @@ static void form_pure(former *x, kir_value *v) {
 static vec_var *var_here(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
     if (!p->var) {
-        p->var = vec_new_var(x, v->type, p->shape == SHAPE_EACH || v->length, v->name, !v->function && x->has_masked);
+        p->var = vec_new_var(x, v->type, p->form == KIR_LANES_EACH || v->length, v->name, !v->function && x->has_masked);
         p->var->length = v->length;
         p->var->by_reference = v->by_reference;
     }
@@ -102,7 +102,7 @@ static void form_array(former *x, kir_value *v) {
 }
 
 static void form_table(former *x, kir_value *v) {
-    vec_value *index = fact_of(v)->shape == SHAPE_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    vec_value *index = fact_of(v)->lanes.form == KIR_LANES_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
     vec_value *made = vec_add(x, VEC_TABLE_GET, v->type, index->each, 1, &index);
     made->u.table = v->u.table;
     vec_is(x, v, made);
@@ -112,9 +112,9 @@ static void form_call(former *x, kir_value *v) {
     const kir_function *f = v->u.call.function;
     const function_fact *p = fact_of_function(f);
     vec_value *args[16];
-    for (uint8_t i = 0; i < v->nargs; i++) args[i] = p->param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
+    for (uint8_t i = 0; i < v->nargs; i++) args[i] = p->lanes.param_each[i] ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
     vec_value *mask = p->masked ? vec_mask_here(x) : NULL;
-    vec_value *made = vec_add(x, VEC_CALL, v->type, p->result_each && v->type != KIR_VOID, v->nargs, args);
+    vec_value *made = vec_add(x, VEC_CALL, v->type, p->lanes.result_each && v->type != KIR_VOID, v->nargs, args);
     made->u.call.to = p->made;
     made->mask = mask;
     made->u.call.arrays = hg_arena_alloc(&x->k->arena, (f->array_count + 1u) * sizeof *made->u.call.arrays);
@@ -160,7 +160,7 @@ static void form_return(former *x, const kir_value *v) {
         vec_add_to_block(x, VEC_RETURN, 0);
         return;
     }
-    if (kernel ? apart : f->divergent_return || exits) {
+    if (kernel ? apart : f->lanes.divergent_return || exits) {
         if (v->nargs) {
             vec_value *mask = vec_mask_or_running(x);
             vec_set(x, f->result, vec_each(x, v->args[0]), mask);
@@ -169,7 +169,7 @@ static void form_return(former *x, const kir_value *v) {
         leave(x, true, exits, NULL, true);
         return;
     }
-    vec_value *result = v->nargs ? f->result_each ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]) : NULL;
+    vec_value *result = v->nargs ? f->lanes.result_each ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]) : NULL;
     vec_add(x, VEC_RETURN, KIR_VOID, false, v->nargs, &result);
 }
 
@@ -184,10 +184,10 @@ static void form_jump(former *x, const kir_value *v) {
         form_return(x, v);
         return;
     }
-    const kir_value *loop = fact_of(v->parent->owner)->loop;
+    const kir_value *loop = fact_of(v->parent->owner)->lanes.loop;
     if (x->block && fact_of(loop)->split)
         vec_add_to_block(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, 0);
-    else if (fact_of(loop)->divergent && !ends_for_all(x, loop, v))
+    else if (fact_of(loop)->lanes.divergent && !ends_for_all(x, loop, v))
         leave(x, false, false, loop, v->op == KIR_BREAK);
     else
         vec_add(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, KIR_VOID, false, 0, NULL);
@@ -207,7 +207,7 @@ static bool is_plain(const kir_value *v) {
 static bool is_small(const kir_region *r) {
     uint32_t count = 0;
     for (const kir_value *v = kir_walk(NULL, r); v; v = kir_walk(v, r)) {
-        bool branch = v->op == KIR_IF && fact_of(v)->divergent && !fact_of(v)->guard;
+        bool branch = v->op == KIR_IF && fact_of(v)->lanes.divergent && !fact_of(v)->guard;
         if (!branch && !is_plain(v)) return false;
         count += branch ? OF_MASKS : 1;
         if (count > MOST_IN_PLACE) return false;
@@ -226,7 +226,7 @@ static void enter_branch(former *x, const kir_value *v, int i) {
     x->into = p->outside;
     if (x->block && p->guard) {
         x->into = NULL;
-    } else if (!p->divergent) {
+    } else if (!p->lanes.divergent) {
         x->into = p->into[i];
     } else if (v->body[i]->first && !is_small(v->body[i])) {
         vec_value *any = vec_get(x, p->mask[i]);
@@ -238,9 +238,9 @@ static void enter_branch(former *x, const kir_value *v, int i) {
 static vec_value *below_in_all(former *x, const kir_value *condition) {
     if (condition->op != KIR_CMP_ULT) return NULL;
     kir_value *a = condition->args[0];
-    if (fact_of(condition->args[1])->shape != SHAPE_ONE) return NULL;
-    if (fact_of(a)->shape == SHAPE_EACH) return vec_below_by_guess(x, a, condition->args[1]);
-    if (fact_of(a)->shape != SHAPE_AFFINE) return NULL;
+    if (fact_of(condition->args[1])->lanes.form != KIR_LANES_ONE) return NULL;
+    if (fact_of(a)->lanes.form == KIR_LANES_EACH) return vec_below_by_guess(x, a, condition->args[1]);
+    if (fact_of(a)->lanes.form != KIR_LANES_AFFINE) return NULL;
     uint64_t span = 0, most = kir_range_full(a->type).high;
     if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most || a->umax > most - span) return NULL;
     vec_value *step = vec_add(x, VEC_CONST, a->type, false, 0, NULL);
@@ -280,9 +280,9 @@ static void form_if(former *x, kir_value *v) {
         enter_branch(x, v, 0);
         return;
     }
-    vec_value *asked = p->divergent ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
-    if (!asked->each) p->divergent = false; /* lanes that are here agree: guess.c */
-    if (!p->divergent) {
+    vec_value *asked = p->lanes.divergent ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    if (!asked->each) p->lanes.divergent = false; /* lanes that are here agree: guess.c */
+    if (!p->lanes.divergent) {
         vec_value *branch = vec_open_if(x, asked);
         for (int i = 0; i < 2; i++) {
             p->into[i] = branch->body[i];
@@ -313,7 +313,7 @@ static void form_loop(former *x, kir_value *v) {
     }
     p->outside = x->into;
     p->mask[0] = vec_mask_of(x->region);
-    if (p->divergent) {
+    if (p->lanes.divergent) {
         vec_value *here = vec_mask_or_running(x);
         p->next = vec_new_mask(x);
         p->mask[0] = p->continues ? vec_new_mask(x) : p->next;
@@ -329,7 +329,7 @@ static void form_loop(former *x, kir_value *v) {
         vec_jump_if(x, fuel, true, VEC_RETURN);
     }
     if (p->continues) vec_set(x, p->mask[0], vec_get(x, p->next), NULL);
-    if (p->leaves && !p->divergent) {
+    if (p->leaves && !p->lanes.divergent) {
         vec_value *here = vec_mask_or_running(x);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
     }
@@ -343,7 +343,7 @@ static bool is_over(const former *x) {
 
 static void close_loop(former *x, const kir_value *v) {
     const value_fact *p = fact_of(v);
-    if (p->divergent && !is_over(x)) { /* over: whoever comes to the end of a round leaves the loop */
+    if (p->lanes.divergent && !is_over(x)) { /* over: whoever comes to the end of a round leaves the loop */
         vec_value *left = vec_get(x, p->next);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
     }
@@ -372,7 +372,7 @@ static void form_operation(former *x, kir_value *v) {
     case KIR_INPUT: vec_is(x, v, leaf(x, VEC_INPUT, v, v->u.imm)); return;
     case KIR_ID: form_id(x, v); return;
     case KIR_PARAM: {
-        vec_value *made = vec_add(x, VEC_PARAM, v->type, fact_of(v)->shape == SHAPE_EACH, 0, NULL);
+        vec_value *made = vec_add(x, VEC_PARAM, v->type, fact_of(v)->lanes.form == KIR_LANES_EACH, 0, NULL);
         made->u.imm = v->u.imm;
         vec_is(x, v, made);
         return;
@@ -453,9 +453,9 @@ static vec_function *declare(former *x, const kir_function *f) {
     to->id = x->k->function_count++;
     to->param_count = f->param_count;
     memcpy(to->param_types, f->param_types, sizeof to->param_types);
-    memcpy(to->param_each, p->param_each, sizeof to->param_each);
+    memcpy(to->param_each, p->lanes.param_each, sizeof to->param_each);
     to->result = f->result;
-    to->result_each = p->result_each;
+    to->result_each = p->lanes.result_each;
     to->masked = p->masked;
     to->limbs_op = (uint8_t)limbs_op_of(f);
     to->can_end = p->can_end;
@@ -485,7 +485,7 @@ static void form_function(former *x, kir_function *f) {
     x->to->array_count = f->array_count;
     for (uint8_t i = 0; i < f->array_count; i++) x->to->array_params[i] = var_here(x, f->array_params[i]);
     if (!vec_find_live(x)) return;
-    if (p->divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL, false);
+    if (p->lanes.divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL, false);
     kir_cursor c = kir_cursor_start(f->body);
     while ((c.v || c.region != f->body) && !x->failed && !x->unsupported) {
         if (c.v)

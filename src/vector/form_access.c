@@ -53,10 +53,10 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     }
     if (!at.index_args) return 0;
     kir_value *index = v->args[at.index];
-    fields->u.mem.small = fact_of(index)->shape != SHAPE_EACH && index->umax < UINT64_C(1) << 62;
-    switch (fact_of(index)->shape) {
-    case SHAPE_ONE: args[0] = vec_one(x, index); break;
-    case SHAPE_AFFINE:
+    fields->u.mem.small = fact_of(index)->lanes.form != KIR_LANES_EACH && index->umax < UINT64_C(1) << 62;
+    switch (fact_of(index)->lanes.form) {
+    case KIR_LANES_ONE: args[0] = vec_one(x, index); break;
+    case KIR_LANES_AFFINE:
         args[0] = vec_one(x, index);
         fields->u.mem.reach = index->stride == v->u.mem.bytes ? VEC_REACH_ROW : VEC_REACH_STRIDE;
         fields->u.mem.stride = index->stride;
@@ -108,7 +108,7 @@ static vec_value *stored(former *x, const kir_value *v, const vec_value *fields)
 static bool streams(const former *x, const kir_value *v, const vec_value *fields) {
     const kir_value *owner = v->parent->owner;
     if (fields->u.mem.reach != VEC_REACH_ROW || v->u.mem.space != KIR_BUFFER || x->f != x->m->functions || x->k->blocks) return false;
-    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read && !(owner && fact_of(owner)->loop) &&
+    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read && !(owner && fact_of(owner)->lanes.loop) &&
            !vec_mask_of(x->region);
 }
 

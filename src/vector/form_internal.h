@@ -1,20 +1,15 @@
 /* What the files that write vector form share: facts about the kernel IR, in its scratch pointers.
- * shape.c: who is one, affine, each; where lanes part · split.c: what is a block's · live.c: whose old values somebody reads · write.c: operations ·
+ * shape.c: who is one, affine, each, and where lanes part (rules for kir/analysis/lanes.h) · split.c: what is a block's ·
+ * live.c: whose old values somebody reads · write.c: operations ·
  * keep.c: what more than one TURNS reads · guess.c: who is affine in most turns · form_access.c: memory · block.c: control of a block ·
  * form.c: control, the whole. */
 #ifndef HG_VECTOR_FORM_INTERNAL_H
 #define HG_VECTOR_FORM_INTERNAL_H
 
 #include "kir/access.h"
+#include "kir/analysis/lanes.h"
 #include "kir/walk.h"
 #include "vector/vector.h"
-
-/* How a value lives in a turn. */
-typedef enum vec_shape {
-    SHAPE_ONE,
-    SHAPE_AFFINE, /* the first lane's, as one value; each lane adds the stride */
-    SHAPE_EACH
-} vec_shape;
 
 /* guess.c, of a value that is each: in every lane l it is first + l * stride, modulo its type, where ok holds. */
 typedef struct value_guess {
@@ -31,7 +26,7 @@ typedef struct access_fact {
 } access_fact;
 
 typedef struct value_fact {
-    uint8_t shape;
+    kir_lanes lanes;  /* how it lives in a turn */
     bool wanted_each; /* affine: somebody needs all elements */
     value_guess guess;
     access_fact access;
@@ -43,12 +38,8 @@ typedef struct value_fact {
     bool split;                           /* IF, LOOP: of the block */
     bool low;                             /* in a kernel of blocks: the turn's, not the block's */
     bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
-    bool divergent;                       /* IF: lanes may go both ways · LOOP: lanes may leave or continue one by one */
-    bool apart;                           /* IF, LOOP: only some of the lanes may be inside */
-    bool apart_in_loop;                   /* IF, LOOP: only some of the innermost loop's lanes may be inside */
     bool continues;                       /* LOOP: divergent, and some lanes wait at its end for the next round */
     bool leaves;                          /* IF, LOOP: lanes may leave the kernel or the function inside */
-    kir_value *loop;                      /* IF, LOOP: the innermost loop around what is inside */
     uint32_t depth;                       /* IF, LOOP: around it, itself included */
     vec_value *one, *each;                /* in vector form; of affine values `one` is the first lane's */
     vec_value *turns;                     /* low: where they are known */
@@ -66,7 +57,7 @@ typedef struct value_fact {
 } value_fact;
 
 typedef struct var_fact {
-    uint8_t shape;
+    uint8_t form; /* kir_lane_form */
     bool used;
     bool low, kept;   /* a turn's, not the block's; in several TURNS */
     vec_value *turns; /* low: where it is used first */
@@ -81,9 +72,8 @@ typedef struct var_fact {
 } var_fact;
 
 typedef struct function_fact {
-    bool reached, divergent_return;
+    kir_function_lanes lanes;
     bool masked, can_end; /* as of the vector function */
-    bool param_each[16], result_each;
     vec_function *made;
     vec_var *result; /* with divergent_return */
 } function_fact;
@@ -91,8 +81,8 @@ typedef struct function_fact {
 typedef struct former {
     kir_module *m;
     vec_kernel *k;
-    hg_arena arena;               /* of this run */
-    HG_VEC(kir_function *) order; /* callers before callees */
+    hg_arena arena;          /* of this run */
+    kir_function_list order; /* callers before callees */
     const char *unsupported;
     bool failed;     /* out of memory */
     bool has_masked; /* functions that are not pure: variables of the module are shared */

@@ -22,8 +22,8 @@ typedef struct stride {
 static stride stride_of(const kir_value *v) {
     const value_fact *p = fact_of(v);
     if (!kir_range_exists(v->type) || v->type == KIR_BOOL) return (stride){0};
-    if (p->shape == SHAPE_ONE) return (stride){.known = true};
-    if (p->shape == SHAPE_AFFINE) return (stride){.known = true, .n = v->stride};
+    if (p->lanes.form == KIR_LANES_ONE) return (stride){.known = true};
+    if (p->lanes.form == KIR_LANES_AFFINE) return (stride){.known = true, .n = v->stride};
     return (stride){p->guess.exists, p->guess.swapped, p->guess.stride};
 }
 
@@ -95,7 +95,7 @@ static uint64_t span_of(const former *x, int64_t s) { return (s < 0 ? 0 - (uint6
 static bool stays(const former *x, const kir_value *v) {
     const stride s = stride_of(v);
     uint64_t span = span_of(x, s.n), most = kir_range_full(v->type).high;
-    return s.n == 0 || fact_of(v)->shape == SHAPE_AFFINE || (s.n > 0 && span <= most && v->umax <= most - span);
+    return s.n == 0 || fact_of(v)->lanes.form == KIR_LANES_AFFINE || (s.n > 0 && span <= most && v->umax <= most - span);
 }
 
 static void guess_clamp(const former *x, const kir_value *v) {
@@ -119,7 +119,7 @@ static void guess_value(former *x, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs; i++) {
         s[i] = stride_of(v->args[i]);
         if (!s[i].known) return;
-        sure = sure && (fact_of(v->args[i])->shape != SHAPE_EACH || fact_of(v->args[i])->guess.sure);
+        sure = sure && (fact_of(v->args[i])->lanes.form != KIR_LANES_EACH || fact_of(v->args[i])->guess.sure);
     }
     int64_t n = 0;
     if (!finds_stride(v, s, &n)) return;
@@ -141,7 +141,7 @@ static bool is_within(const kir_region *r, const kir_region *outer) {
 /* The innermost region around that lanes are in one by one; NULL: none. */
 static const kir_region *apart_region(const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (fact_of(r->owner)->divergent) return r;
+        if (fact_of(r->owner)->lanes.divergent) return r;
     return NULL;
 }
 
@@ -151,7 +151,7 @@ static bool is_passed_by_round(const kir_value *v) {
     bool apart = false;
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent) {
         if (apart && r->owner->op == KIR_LOOP) return true;
-        apart = apart || fact_of(r->owner)->divergent;
+        apart = apart || fact_of(r->owner)->lanes.divergent;
     }
     return false;
 }
@@ -177,7 +177,7 @@ static bool is_left(const kir_value *get) {
 static void find_places(const former *x, const kir_region *body) {
     for (kir_var *v = x->m->vars; v; v = v->next) {
         var_fact *p = fact_of_var(v);
-        p->no_guess = p->shape != SHAPE_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
+        p->no_guess = p->form != KIR_LANES_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
                       !kir_range_exists(v->type) || v->type == KIR_BOOL;
         p->inner = NULL;
         p->guessed = p->left = false;
@@ -201,7 +201,7 @@ static bool guess_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const value_fact *value = fact_of(v->args[0]);
     const stride s = stride_of(v->args[0]);
-    bool sure = value->shape != SHAPE_EACH || value->guess.sure;
+    bool sure = value->lanes.form != KIR_LANES_EACH || value->guess.sure;
     if (var->no_guess) return true;
     if (!var->guessed) {
         var->guessed = var->sure = s.known;
@@ -227,7 +227,7 @@ static void guess_all(former *x, const kir_region *body) {
         for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
             value_fact *p = fact_of(v);
             if (v->op == KIR_VAR_SET) settled = guess_set(v) && settled;
-            if (p->shape != SHAPE_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
+            if (p->lanes.form != KIR_LANES_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
             p->guess.exists = p->guess.sure = p->guess.swapped = false;
             if (v->op == KIR_VAR_GET)
                 guess_get(v);
@@ -244,10 +244,11 @@ static void guess_all(former *x, const kir_region *body) {
 
 /* A truth value that is made of nothing but what is the same in all lanes that are here. */
 static bool agrees(const kir_value *v) {
-    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || fact_of(v)->shape != SHAPE_EACH) return false;
+    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || fact_of(v)->lanes.form != KIR_LANES_EACH) return false;
     for (uint8_t i = 0; i < v->nargs; i++) {
         const value_fact *p = fact_of(v->args[i]);
-        if (p->shape != SHAPE_ONE && !p->agrees && !(p->shape == SHAPE_EACH && p->guess.sure && p->guess.stride == 0)) return false;
+        if (p->lanes.form != KIR_LANES_ONE && !p->agrees && !(p->lanes.form == KIR_LANES_EACH && p->guess.sure && p->guess.stride == 0))
+            return false;
     }
     return true;
 }
@@ -260,7 +261,7 @@ static bool wants_guess(const kir_value *v) {
     kir_access at = kir_access_of(v);
     if (kir_access_is_open(v) || !at.index_args) return false;
     stride s = stride_of(v->args[at.index]);
-    if (fact_of(v->args[at.index])->shape != SHAPE_EACH || !s.known) return false;
+    if (fact_of(v->args[at.index])->lanes.form != KIR_LANES_EACH || !s.known) return false;
     if (s.swapped && v->op == KIR_CHECK) return false;
     if (s.n == 0) return v->op != KIR_STORE;
     return s.n == (int64_t)v->u.mem.bytes || (fact_of(v->args[at.index])->guess.sure && !s.swapped);
@@ -269,7 +270,7 @@ static bool wants_guess(const kir_value *v) {
 static const kir_value *below(const kir_value *v) {
     if (v->op != KIR_IF || !fact_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = v->args[0]->args[0];
-    return fact_of(v->args[0]->args[1])->shape == SHAPE_ONE && fact_of(a)->guess.exists && fact_of(a)->guess.stride > 0 &&
+    return fact_of(v->args[0]->args[1])->lanes.form == KIR_LANES_ONE && fact_of(a)->guess.exists && fact_of(a)->guess.stride > 0 &&
                    !fact_of(a)->guess.swapped
                ? a
                : NULL;
@@ -286,7 +287,7 @@ static bool want(kir_value *v) {
     if (wants_guess(v)) p->access.by_guess = fact_of(v->args[kir_access_of(v).index])->guess.wanted = true;
     if (below(v)) fact_of(below(v))->guess.wanted = true;
     if (is_long(v)) p->guess.wanted = true;
-    if (v->op == KIR_IF && p->divergent && fact_of(v->args[0])->agrees) fact_of(v->args[0])->wanted_one = true;
+    if (v->op == KIR_IF && p->lanes.divergent && fact_of(v->args[0])->agrees) fact_of(v->args[0])->wanted_one = true;
     for (uint8_t i = 0; p->wanted_one && i < v->nargs; i++) {
         if (fact_of(v->args[i])->agrees) fact_of(v->args[i])->wanted_one = true;
         if (fact_of(v->args[i])->guess.exists) fact_of(v->args[i])->guess.wanted = true;
@@ -363,8 +364,10 @@ static vec_value *number(former *x, uint8_t type, uint64_t n) {
 
 static vec_value *both(former *x, vec_value *a, vec_value *b) { return !a ? b : !b ? a : vec_and_of(x, a, b); }
 static vec_value *less(former *x, vec_value *a, vec_value *b) { return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){a, b}); }
-static vec_value *first_of(former *x, kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->guess.first : vec_one(x, v); }
-static vec_value *ok_of(const kir_value *v) { return fact_of(v)->shape == SHAPE_EACH ? fact_of(v)->guess.ok : NULL; }
+static vec_value *first_of(former *x, kir_value *v) {
+    return fact_of(v)->lanes.form == KIR_LANES_EACH ? fact_of(v)->guess.first : vec_one(x, v);
+}
+static vec_value *ok_of(const kir_value *v) { return fact_of(v)->lanes.form == KIR_LANES_EACH ? fact_of(v)->guess.ok : NULL; }
 
 static const var_fact *vars_of(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
@@ -505,8 +508,8 @@ void vec_form_guess(former *x, kir_value *v) {
 vec_value *vec_each(former *x, kir_value *v) {
     value_fact *p = fact_of(v);
     vec_bring(x, v);
-    if (p->shape == SHAPE_EACH) return p->each ? p->each : p->lazy ? elements(x, v) : vec_one(x, v);
-    if (p->shape == SHAPE_ONE) return vec_one(x, v);
+    if (p->lanes.form == KIR_LANES_EACH) return p->each ? p->each : p->lazy ? elements(x, v) : vec_one(x, v);
+    if (p->lanes.form == KIR_LANES_ONE) return vec_one(x, v);
     return p->each ? p->each : vec_ramp(x, vec_one(x, v), v->stride);
 }
 

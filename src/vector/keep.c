@@ -7,7 +7,7 @@ enum { MOST_REMADE_ONE = 12, MOST_REMADE_EACH = 6 }; /* operations that cost les
 /* ---- values of another TURNS ---- */
 
 static uint8_t remake_cost(const kir_value *v) {
-    uint32_t cost = 1, most = fact_of(v)->shape == SHAPE_EACH ? MOST_REMADE_EACH : MOST_REMADE_ONE;
+    uint32_t cost = 1, most = fact_of(v)->lanes.form == KIR_LANES_EACH ? MOST_REMADE_EACH : MOST_REMADE_ONE;
     if (v->op == KIR_ID) return 1;
     if (!kir_is_value(v) || !(kir_op_has((kir_op)v->op, KIR_F_CHEAP) || v->op == KIR_ZEXT || v->op == KIR_TRUNC || v->op == KIR_SHL))
         return 0;
@@ -21,11 +21,11 @@ static uint8_t remake_cost(const kir_value *v) {
 
 void vec_is(former *x, kir_value *v, vec_value *made) {
     value_fact *p = fact_of(v);
-    if (p->shape == SHAPE_EACH)
+    if (p->lanes.form == KIR_LANES_EACH)
         p->each = made;
     else
         p->one = made;
-    if (p->shape == SHAPE_AFFINE) p->each = p->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
+    if (p->lanes.form == KIR_LANES_AFFINE) p->each = p->wanted_each ? vec_ramp(x, made, v->stride) : NULL;
     vec_made(x, v);
 }
 
@@ -36,7 +36,7 @@ void vec_made(former *x, const kir_value *v) {
     if (p->made) return;
     p->made = true;
     p->remake = remake_cost(v);
-    p->origin[0] = p->shape == SHAPE_EACH ? p->each : p->one;
+    p->origin[0] = p->lanes.form == KIR_LANES_EACH ? p->each : p->one;
     p->origin[1] = p->guess.first;
     p->origin[2] = p->guess.ok;
     p->origin[3] = p->guess.swap;
@@ -120,7 +120,7 @@ void vec_bring(former *x, kir_value *v) {
 /* ---- variables ---- */
 
 static const kir_value *split_loop(const former *x) {
-    const kir_value *loop = x->region->owner ? fact_of(x->region->owner)->loop : NULL;
+    const kir_value *loop = x->region->owner ? fact_of(x->region->owner)->lanes.loop : NULL;
     while (loop && !fact_of(loop)->split) loop = kir_loop_around(loop);
     return loop;
 }

@@ -56,7 +56,7 @@ static void visit_loop(live *s, const kir_value *v, uint8_t *set) {
 }
 
 static void visit_jump(live *s, const kir_value *v, uint8_t *set) {
-    const kir_value *loop = v->parent->owner ? fact_of(v->parent->owner)->loop : NULL;
+    const kir_value *loop = v->parent->owner ? fact_of(v->parent->owner)->lanes.loop : NULL;
     memset(set, 0, s->bytes);
     if (loop && v->op == KIR_BREAK) add_all(s, set, fact_of(loop)->live_after);
     if (loop && v->op == KIR_CONTINUE) add_all(s, set, fact_of(loop)->live_inside[0]);
@@ -106,7 +106,7 @@ bool vec_is_read_elsewhere(const kir_value *set) {
     const kir_var *v = set->u.var;
     for (const kir_region *r = set->parent; r->owner; r = r->owner->parent) {
         const value_fact *p = fact_of(r->owner);
-        if (!p->divergent) continue;
+        if (!p->lanes.divergent) continue;
         if (r->owner->op == KIR_LOOP && (has(p->live_after, v) || (p->continues && has(p->live_inside[0], v)))) return true;
         if (r->owner->op == KIR_IF && has(r == r->owner->body[0] ? p->live_inside[1] : p->live_after, v)) return true;
     }

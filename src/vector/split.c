@@ -47,7 +47,7 @@ static bool is_low(const kir_value *v) {
     case KIR_VAR_GET: return fact_of_var(v->u.var)->low;
     case KIR_CALL: {
         const function_fact *f = fact_of_function(v->u.call.function);
-        return low || f->masked || f->result_each || v->u.call.function->array_count || v->type == KIR_VOID || !at_level(v->parent);
+        return low || f->masked || f->lanes.result_each || v->u.call.function->array_count || v->type == KIR_VOID || !at_level(v->parent);
     }
     case KIR_TABLE_GET: return low;
     default: return low || !kir_is_value(v);
@@ -58,7 +58,7 @@ void vec_find_low(former *x) {
     const kir_region *body = x->m->functions->body;
     bool changed = true;
     for (kir_var *v = x->m->vars; v; v = v->next)
-        fact_of_var(v)->low = fact_of_var(v)->shape != SHAPE_ONE || v->length || (v->function && v->function != x->m->functions);
+        fact_of_var(v)->low = fact_of_var(v)->form != KIR_LANES_ONE || v->length || (v->function && v->function != x->m->functions);
     while (changed) {
         changed = false;
         for (kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {

@@ -179,9 +179,9 @@ void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
     for (const kir_region *r = x->region; r->owner; r = r->owner->parent) {
         const value_fact *p = fact_of(r->owner);
         bool last = r->owner == loop;
-        if (!p->divergent && !last) continue;
-        if (p->divergent) list[count++] = vec_mask_of(r);
-        if (p->divergent && p->next && p->next != vec_mask_of(r) && (!last || next)) list[count++] = p->next;
+        if (!p->lanes.divergent && !last) continue;
+        if (p->lanes.divergent) list[count++] = vec_mask_of(r);
+        if (p->lanes.divergent && p->next && p->next != vec_mask_of(r) && (!last || next)) list[count++] = p->next;
         if (last) break;
     }
     v->losing = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->losing);
