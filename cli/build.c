@@ -1,7 +1,6 @@
 /* hologram build: programs as C text, or as a library that the C compiler of this machine makes of it. */
 #include "cli.h"
-#include "pages.h"
-#include "clients/build.h"
+#include "offline/build.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,6 @@ typedef struct build_request {
     HG_VEC(hg_program *) programs;
     hg_text c, h;
 } build_request;
-
-static const char *page(const char *name) {
-    const cli_page *p = CLI_PAGES;
-    while (p->name && strcmp(p->name, name) != 0) p++;
-    return p->text;
-}
 
 /* As of verify: each program's messages are its own. */
 static void load_program(cli *c, build_request *r, const char *path) {
@@ -43,8 +36,7 @@ static void load_program(cli *c, build_request *r, const char *path) {
 }
 
 static bool make_texts(cli *c, build_request *r) {
-    const hg_build_texts texts = {page("vector"), page("interface"), page("runtime"), page("check")};
-    hg_status status = hg_build((const hg_program *const *)r->programs.data, (uint32_t)r->programs.count, r->name, &texts, &r->c, &r->h);
+    hg_status status = hg_build((const hg_program *const *)r->programs.data, (uint32_t)r->programs.count, r->name, &r->c, &r->h);
     if (status == HG_OK) return true;
     if (status == HG_ERROR_INVALID_ARGUMENT)
         cli_usage(c, "%s", hg_last_error()->message);

@@ -1,6 +1,6 @@
 /* hologram emit: what a program becomes for a target (hg_program_emit), and what the passes did on the way. */
 #include "graph.h"
-#include "clients/emit.h"
+#include "offline/emit.h"
 #include "driver/capsets.h"
 #include "emit/emit.h"
 #include <stdio.h>

@@ -1,9 +1,6 @@
 # The pages that `hologram explain` and `hologram lang` print are compiled in.
 set(documents language diagnostics isa)
 list(TRANSFORM documents REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/reference/\\1.md")
-# So are the pieces of what `hologram build` writes.
-list(APPEND documents ${PROJECT_SOURCE_DIR}/include/hologram/vector.h ${PROJECT_SOURCE_DIR}/cli/built/interface.inc
-     ${PROJECT_SOURCE_DIR}/cli/built/runtime.inc ${PROJECT_SOURCE_DIR}/cli/built/check.inc)
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.c
                    COMMAND ${CMAKE_COMMAND} "-DOUT=${PROJECT_BINARY_DIR}/pages.c" "-DDOCUMENTS=${documents}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
                    DEPENDS ${documents} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake ${PROJECT_SOURCE_DIR}/cmake/bytes.cmake VERBATIM)

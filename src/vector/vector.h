@@ -178,6 +178,10 @@ typedef struct vec_options {
     uint32_t lanes; /* of a turn, a power of two from 2 to 256 */
     bool blocks;    /* a kernel that asks where lanes are in their blocks is a kernel of blocks too */
 } vec_options;
+/* How wide turns of native code are. */
+typedef struct vec_turn_size {
+    uint32_t lanes, bytes, registers; /* of a turn; of a native vector, and how many of them the level has */
+} vec_turn_size;
 /* Whether the kernel asks where lanes are in their blocks, or which block they are in, and has neither barriers nor shared memory. */
 bool vec_asks_for_places(const kir_module *module);
 

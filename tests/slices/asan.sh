@@ -16,7 +16,7 @@ if [ "${HG_SLICE:-}" = long ]; then
     exec $tests
 fi
 # The rooms that read what others wrote, and that run it.
-rooms='base clients code driver graph io isa plan runtime translators'
+rooms='base clients code driver graph io isa offline plan runtime translators'
 labels=$(echo "$rooms" | sed 's/ /|/g')
 filters="-L ^($labels|sanitize)$ -LE ^(slow|all)$"
 build_tests asan "$filters" hologram_command

@@ -1,6 +1,6 @@
 #include "c_build.h"
 #include "base/base.h"
-#include "clients/build.h"
+#include "offline/build.h"
 #include "isa/program.h"
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -41,16 +41,6 @@ bool c_build_use(const char *compiler, char reason[256]) {
 }
 
 /* ---- the text ---- */
-
-static char *read_file(const char *path) {
-    char name[512];
-    snprintf(name, sizeof name, "%s/%s", HG_SOURCE_DIR, path);
-    FILE *f = fopen(name, "rb");
-    char *text = calloc(1, 1 << 20);
-    if (f && text && !fread(text, 1, (1 << 20) - 1, f)) *text = 0;
-    if (f) fclose(f);
-    return text;
-}
 
 static const char *scalar_type(hg_type type) {
     static const char *const names[HG_TYPE_COUNT] = {
@@ -118,10 +108,8 @@ static void *compile(const char *folder, const hg_text *c, const hg_text *h) {
 c_build *c_build_make(const hg_program *program, bool *failed) {
     hg_text c = {0}, h = {0};
     char folder[] = "/tmp/hologram-slice-XXXXXX";
-    char *texts[] = {read_file("include/hologram/vector.h"), read_file("cli/built/interface.inc"), read_file("cli/built/runtime.inc"),
-                     read_file("cli/built/check.inc")};
     c_build *b = calloc(1, sizeof *b);
-    hg_status status = hg_build(&program, 1, "slice", &(hg_build_texts){texts[0], texts[1], texts[2], texts[3]}, &c, &h);
+    hg_status status = hg_build(&program, 1, "slice", &c, &h);
     *failed = status != HG_OK && status != HG_ERROR_ISA;
     if (*failed) fprintf(stderr, "%s\n", hg_last_error_text());
     if (status == HG_OK && add_call(program, strstr(h.data, "size_t keep_bytes") != NULL, &c) && mkdtemp(folder)) {
@@ -131,7 +119,6 @@ c_build *c_build_make(const hg_program *program, bool *failed) {
         *failed = !b->library;
         rmdir(folder);
     }
-    for (size_t i = 0; i < HG_COUNT_OF(texts); i++) free(texts[i]);
     hg_text_free(&c);
     hg_text_free(&h);
     if (!b->library) {

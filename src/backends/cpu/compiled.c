@@ -148,7 +148,7 @@ static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
     return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
 }
 
-hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, cpu_turns *turns) {
+hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, vec_turn_size *turns) {
     const cpu_compiled c = {.level = level};
     maker m = maker_for(&c, module, vec_asks_for_places(module));
     *kernel = NULL;
@@ -157,7 +157,7 @@ hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kern
         m = maker_for(&c, module, false);
         status = form(&m, module, kernel);
     }
-    *turns = (cpu_turns){.lanes = m.lanes, .bytes = m.options.bytes, .registers = LEVELS[level].registers};
+    *turns = (vec_turn_size){.lanes = m.lanes, .bytes = m.options.bytes, .registers = LEVELS[level].registers};
     return status;
 }
 

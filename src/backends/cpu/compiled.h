@@ -37,10 +37,7 @@ bool cpu_compiled_has_dot4(tile_level level);
  * HG_ERROR_ISA: this kernel has no such code; others: why it has none today. */
 hg_status cpu_compile(const cpu_compiled *compiled, kir_module *module, tile_kernel *kernel, const hg_patience *patience) HG_NODISCARD;
 /* The vector form that native code of a level is made of, and how wide its turns are: what `hologram explain` tells. */
-typedef struct cpu_turns {
-    uint32_t lanes, bytes, registers; /* of a turn; of a native vector, and how many of them the level has */
-} cpu_turns;
-hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, cpu_turns *turns) HG_NODISCARD;
+hg_status cpu_form(tile_level level, const kir_module *module, vec_kernel **kernel, vec_turn_size *turns) HG_NODISCARD;
 /* What compiles, or why nothing does; opens it. */
 bool cpu_compiled_by(char text[256]);
 

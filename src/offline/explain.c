@@ -1,7 +1,6 @@
 /* Lowers a program as a launch does, and reads what the analysis of uniformity found at the accesses and branches of each
  * instruction, before types and operations are made those of a target: what holds there holds on every device. */
-#include "clients/explain.h"
-#include "backends/cpu/compiled.h"
+#include "offline/explain.h"
 #include "isa/cfg.h"
 #include "isa/live.h"
 #include "kir/access.h"
@@ -82,6 +81,11 @@ static hg_status explain_kernel(kir_module *m, const hg_program *p, uint32_t ker
 
 /* ---- native code ---- */
 
+typedef struct native {
+    tile_level level;
+    hg_explain_form *form;
+} native;
+
 static hg_reach native_reach(const vec_value *v) {
     switch ((vec_reach)v->u.mem.reach) {
     case VEC_REACH_ONE: return HG_REACH_UNIFORM;
@@ -114,13 +118,13 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
     if (way > e->native_way) e->native_way = way;
 }
 
-static hg_status explain_form(const kir_module *low, const hg_program *p, tile_level level, hg_explained *list,
+static hg_status explain_form(const kir_module *low, const hg_program *p, const native *of, hg_explained *list,
                               hg_explained_kernel *kernel) {
     vec_kernel *k = NULL;
     vec_pressure pressure;
-    cpu_turns turns;
-    kernel->level = tile_level_name(level);
-    hg_status status = cpu_form(level, low, &k, &turns);
+    vec_turn_size turns;
+    kernel->level = tile_level_name(of->level);
+    hg_status status = of->form(of->level, low, &k, &turns);
     if (status == HG_ERROR_ISA) {
         snprintf(kernel->reason, sizeof kernel->reason, "%s", hg_last_error_text());
         return HG_OK;
@@ -145,33 +149,34 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, tile_l
 }
 
 /* The module is not used any more afterwards. */
-static hg_status explain_native(kir_module *m, const hg_program *p, tile_level level, hg_explained *list, hg_explained_kernel *kernel) {
+static hg_status explain_native(kir_module *m, const hg_program *p, const native *of, hg_explained *list, hg_explained_kernel *kernel) {
     kir_caps caps;
     kir_module *low = NULL;
     vec_caps(&caps);
     kir_compilation c = {.caps = &caps};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, m, &low));
-    hg_status status = explain_form(low, p, level, list, kernel);
+    hg_status status = explain_form(low, p, of, list, kernel);
     if (low != m) kir_module_destroy(low);
     return status;
 }
 
-static hg_status explain_plan(const hg_plan *plan, const hg_program *p, tile_level level, hg_explained *list,
+static hg_status explain_plan(const hg_plan *plan, const hg_program *p, const native *of, hg_explained *list,
                               hg_explained_kernel *kernels) {
     for (uint32_t i = 0; i < plan->kernels.count; i++) {
         HG_TRY(explain_kernel(plan->kernels.data[i].module, p, i, list));
-        HG_TRY(explain_native(plan->kernels.data[i].module, p, level, list, &kernels[i]));
+        HG_TRY(explain_native(plan->kernels.data[i].module, p, of, list, &kernels[i]));
     }
     for (uint64_t i = 0; i < plan->steps.count; i++) list[plan->steps.data[i].inst].kept = true;
     return HG_OK;
 }
 
-hg_status hg_explain(const hg_program *program, const char *level_name, hg_explained *list, hg_explained_kernel *kernels, uint32_t *count) {
-    tile_level level;
+hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form, hg_explained *list, hg_explained_kernel *kernels,
+                     uint32_t *count) {
+    native of = {.form = form};
     hg_cfg *cfg = NULL;
     kir_module *module = NULL;
     hg_plan *plan = NULL;
-    HG_TRY(tile_level_find(level_name, &level));
+    HG_TRY(tile_level_find(level, &of.level));
     HG_TRY(hg_verify(program, NULL, NULL, &cfg));
     uint16_t *live = hg_calloc((size_t)program->inst_count + 1, sizeof *live);
     hg_status status = live ? hg_live_registers(cfg, live) : hg_fail_memory();
@@ -182,7 +187,7 @@ hg_status hg_explain(const hg_program *program, const char *level_name, hg_expla
     if (status == HG_OK) {
         module = NULL; /* the plan's now */
         *count = (uint32_t)plan->kernels.count;
-        status = explain_plan(plan, program, level, list, kernels);
+        status = explain_plan(plan, program, &of, list, kernels);
     }
     hg_free(live);
     plan_destroy(plan);
@@ -190,5 +195,3 @@ hg_status hg_explain(const hg_program *program, const char *level_name, hg_expla
     hg_cfg_destroy(cfg);
     return status;
 }
-
-bool hg_explain_compiler(char reason[256]) { return cpu_compiled_by(reason); }

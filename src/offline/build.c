@@ -1,5 +1,5 @@
 /* Programs as C text: plans, kernels, what plain C has not. */
-#include "clients/build_internal.h"
+#include "offline/build_internal.h"
 #include "isa/cfg.h"
 #include "kir/define/define.h"
 #include "kir/pipeline/pipeline.h"
@@ -196,7 +196,7 @@ static void add_header(const build_job *job, hg_text *h) {
         h, job->name,
         ". For gcc 12 or clang 14 and later, on machines of 64 bits;\n * link with -lm. */\n#ifndef BUILT_H\n#define BUILT_H\n\n#include "
         "<stddef.h>\n#include <stdint.h>\n\n");
-    build_add_named(h, job->name, job->texts->interface);
+    build_add_named(h, job->name, built_text_interface);
     for (uint32_t i = 0; i < job->count; i++) {
         hg_text_addf(h, "\n");
         build_add_comment(&job->programs[i], h);
@@ -225,15 +225,14 @@ static hg_status build_all(build_job *job, const hg_program *const *programs, hg
     return add_texts(job, c, h);
 }
 
-hg_status hg_build(const hg_program *const *programs, uint32_t count, const char *name, const hg_build_texts *texts, hg_text *c,
-                   hg_text *h) {
+hg_status hg_build(const hg_program *const *programs, uint32_t count, const char *name, hg_text *c, hg_text *h) {
     if (!is_c_name(name))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name in C: letters, digits and _, at most %d", name, (int)HG_MAX_IDENT_BYTES);
     static const char *const own[] = {"hgd", "hgk", "hgs", "hgv"};
     for (size_t i = 0; i < HG_COUNT_OF(own); i++)
         if (strncmp(name, own[i], 3) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s': what begins with hgd, hgk, hgs and hgv is the C text's own", name);
-    build_job job = {.name = name, .texts = texts, .count = count, .programs = hg_calloc(count + (size_t)1, sizeof *job.programs)};
+    build_job job = {.name = name, .count = count, .programs = hg_calloc(count + (size_t)1, sizeof *job.programs)};
     if (!job.programs) return hg_fail_memory();
     hg_status status = build_all(&job, programs, c, h);
     for (uint32_t i = 0; i < count; i++) {

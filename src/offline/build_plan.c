@@ -1,6 +1,6 @@
 /* The body of a function of built C text: memory and values of the call, then the plan's kernels, steps and jumps.
  * Must not know: levels. */
-#include "clients/build_internal.h"
+#include "offline/build_internal.h"
 #include "kir/define/define.h"
 #include <stdio.h>
 #include <string.h>

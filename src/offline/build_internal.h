@@ -1,8 +1,8 @@
 /* Programs on their way to C text, shared by build.c, build_text.c, build_levels.c, build_interface.c and build_plan.c. */
-#ifndef HG_CLIENTS_BUILD_INTERNAL_H
-#define HG_CLIENTS_BUILD_INTERNAL_H
+#ifndef HG_OFFLINE_BUILD_INTERNAL_H
+#define HG_OFFLINE_BUILD_INTERNAL_H
 
-#include "clients/build.h"
+#include "offline/build.h"
 #include "plan/steps/steps.h"
 
 /* A kernel in C: of a plan, or of a whole-array step. */
@@ -23,9 +23,11 @@ typedef struct build_program {
     bool parts;                             /* a call may run some of the lanes */
 } build_program;
 
+/* What goes into each text as it is: built/NAME.inc and include/hologram/vector.h, written by cmake/texts.cmake into a source of the build. */
+extern const char built_text_vector[], built_text_interface[], built_text_runtime[], built_text_check[];
+
 typedef struct build_job {
     const char *name;
-    const hg_build_texts *texts;
     build_program *programs;
     uint32_t count;
     HG_VEC(build_kernel) kernels;

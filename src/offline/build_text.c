@@ -1,5 +1,5 @@
 /* What all files of building need. */
-#include "clients/build_internal.h"
+#include "offline/build_internal.h"
 #include "kir/define/define.h"
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What a program becomes for a target, on the road that a device would take it, but without any device.
  * Must not know: devices of this machine, files, options of commands. */
-#include "clients/emit.h"
+#include "offline/emit.h"
 #include "base/sized.h"
 #include "driver/capsets.h"
 #include "emit/emit.h"

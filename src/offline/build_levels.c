@@ -1,6 +1,6 @@
 /* Kernels for all CPU levels in one C text. What they need of vector.h is written in front of each level under names of its own.
  * Must not know: programs, how functions are called. */
-#include "clients/build_internal.h"
+#include "offline/build_internal.h"
 #include "emit/emit.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static hg_status add_level(const build_job *job, const header *h, const build_le
                  "#undef HGV_LANES\n#undef HGV_BYTES\n#undef HGV_LEVEL\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#define HGV_LEVEL %u\n",
                  (unsigned)level->lanes, (unsigned)level->bytes, (unsigned)level->number);
     add_renamed(out, h, h->each, h->each_length, level);
-    add_renamed(out, h, job->texts->check, strlen(job->texts->check), level);
+    add_renamed(out, h, built_text_check, strlen(built_text_check), level);
     hg_text_addf(
         out, "static int check_%s(void) {\n    const int found = hgv%u_check_f32();\n    return found ? found : hgv%u_check_f64();\n}\n\n",
         level->suffix, (unsigned)level->number, (unsigned)level->number);
@@ -147,7 +147,7 @@ static void add_list(const build_job *job, hg_text *out, const char *head, const
 hg_status build_add_levels(const build_job *job, hg_text *out) {
     header h;
     char head[256];
-    if (!divide(job->texts->vector, &h)) return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
+    if (!divide(built_text_vector, &h)) return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
     build_add_named(out, job->name,
                     "/* Written by `hologram build`. What is the same in all such files is hologram/vector.h, once for each CPU level. */\n"
                     "#include \"built.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#define HGV_LANES 8\n");
@@ -157,7 +157,7 @@ hg_status build_add_levels(const build_job *job, hg_text *out) {
     hg_text_addf(out, "\n/* ==== functions ==== */\n\n");
     snprintf(head, sizeof head, "static int (*const %s_checks[])(void)", job->name);
     add_list(job, out, head, "check");
-    build_add_named(out, job->name, job->texts->runtime);
+    build_add_named(out, job->name, built_text_runtime);
     hg_text_addf(out, "\n");
     for (uint64_t i = 0; i < job->kernels.count; i++) {
         snprintf(head, sizeof head, "static %s_kernel *const %s[]", job->name, job->kernels.data[i].name);

@@ -1,6 +1,6 @@
 /* Emission with what only the command asks for. */
-#ifndef HG_CLIENTS_EMIT_H
-#define HG_CLIENTS_EMIT_H
+#ifndef HG_OFFLINE_EMIT_H
+#define HG_OFFLINE_EMIT_H
 
 #include "base/base.h"
 #include "kir/pipeline/pipeline.h"

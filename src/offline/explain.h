@@ -1,9 +1,11 @@
 /* What the compiler found out about each instruction of a program: how lanes meet memory and branches.
  * Must not know: files, options of commands. */
-#ifndef HG_CLIENTS_EXPLAIN_H
-#define HG_CLIENTS_EXPLAIN_H
+#ifndef HG_OFFLINE_EXPLAIN_H
+#define HG_OFFLINE_EXPLAIN_H
 
 #include "isa/program.h"
+#include "tile/tile.h"
+#include "vector/vector.h"
 
 /* How the lanes of a tile find their elements, from the cheapest on. */
 typedef enum hg_reach {
@@ -49,12 +51,12 @@ typedef struct hg_explained_kernel {
     char reason[120];         /* why it has none */
 } hg_explained_kernel;
 
+/* The vector form of native code: cpu_form (backends/cpu/compiled.h), which this room does not see. */
+typedef hg_status hg_explain_form(tile_level level, const kir_module *module, vec_kernel **kernel, vec_turn_size *turns);
+
 /* As the CPU's level of this name has it (HOLOGRAM_CPU_LEVEL; "" is the best of this machine); it need not be one of this machine. list: one an
  * instruction, at least inst_count of them. kernels: as many, and one more; count: how many kernels the program is. */
-hg_status hg_explain(const hg_program *program, const char *level, hg_explained *list, hg_explained_kernel *kernels,
+hg_status hg_explain(const hg_program *program, const char *level, hg_explain_form *form, hg_explained *list, hg_explained_kernel *kernels,
                      uint32_t *count) HG_NODISCARD;
-
-/* Whether this process has a compiler for native code of the CPU; else the reason, and what to install. */
-bool hg_explain_compiler(char reason[256]);
 
 #endif

@@ -1,6 +1,6 @@
 /* How functions of built C text are called: prototypes, what they say of themselves.
  * Must not know: kernels. */
-#include "clients/build_internal.h"
+#include "offline/build_internal.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
