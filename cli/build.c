@@ -1,4 +1,5 @@
 /* hologram build: programs as C text, or as a library that the C compiler of this machine makes of it. */
+#include "arrays.h"
 #include "cli.h"
 #include "offline/build.h"
 #include <stdio.h>
@@ -11,6 +12,7 @@ typedef struct build_request {
     const char *out, *name; /* as given; without its folder */
     bool library;
     HG_VEC(hg_program *) programs;
+    HG_VEC(hg_build_value) values;
     hg_text c, h;
 } build_request;
 
@@ -35,8 +37,52 @@ static void load_program(cli *c, build_request *r, const char *path) {
     cli_join(c, &one);
 }
 
+/* ---- scalars with a value ---- */
+
+/* The value for one program; true where that has no such scalar. False after reporting. */
+static bool take_value(cli *c, build_request *r, uint32_t number, const cli_pair *pair, bool *found) {
+    const hg_program *program = r->programs.data[number];
+    for (uint32_t i = 0; i < program->param_count; i++) {
+        const hg_param *param = &program->params[i];
+        cli_value value = {.param = param};
+        if (param->kind != HG_PARAM_SCALAR || strcmp(param->name, pair->name) != 0) continue;
+        *found = true;
+        if (hg_type_size_bytes((hg_type)param->type) > sizeof(uint64_t)) {
+            cli_usage(c, "--set %s: a scalar of more than 64 bits stays a parameter", pair->name);
+            return false;
+        }
+        if (!cli_set_scalar(c, &value, pair->value)) return false;
+        hg_build_value *to = hg_vec_push(&r->values);
+        if (!to) {
+            cli_error(c, "X01", "out of memory");
+            return false;
+        }
+        *to = (hg_build_value){.program = number, .name = param->name};
+        memcpy(&to->bits, value.scalar, (size_t)hg_type_size_bytes((hg_type)param->type));
+    }
+    return true;
+}
+
+static bool take_values(cli *c, build_request *r) {
+    for (uint64_t i = 0; i < c->pairs.count; i++) {
+        const cli_pair *pair = &c->pairs.data[i];
+        bool found = false;
+        for (uint32_t n = 0; n < r->programs.count; n++)
+            if (!take_value(c, r, n, pair, &found)) return false;
+        if (found) continue;
+        cli_usage(c, "--set %s: no program has a scalar of that name", pair->name);
+        return false;
+    }
+    return true;
+}
+
 static bool make_texts(cli *c, build_request *r) {
-    hg_status status = hg_build((const hg_program *const *)r->programs.data, (uint32_t)r->programs.count, r->name, &r->c, &r->h);
+    hg_status status = hg_build(&(hg_build_request){.programs = (const hg_program *const *)r->programs.data,
+                                                    .count = (uint32_t)r->programs.count,
+                                                    .name = r->name,
+                                                    .values = r->values.data,
+                                                    .value_count = (uint32_t)r->values.count},
+                                &r->c, &r->h);
     if (status == HG_OK) return true;
     if (status == HG_ERROR_INVALID_ARGUMENT)
         cli_usage(c, "%s", hg_last_error()->message);
@@ -139,7 +185,7 @@ int command_build(int argc, char **argv) {
     else if (!r.out)
         cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h");
     for (uint64_t i = 0; i < c.arguments.count && r.out; i++) load_program(&c, &r, c.arguments.data[i]);
-    if (c.status == CLI_OK && make_texts(&c, &r)) {
+    if (c.status == CLI_OK && take_values(&c, &r) && make_texts(&c, &r)) {
         if (r.library)
             write_library(&c, &r);
         else
@@ -147,6 +193,7 @@ int command_build(int argc, char **argv) {
     }
     for (uint64_t i = 0; i < r.programs.count; i++) hg_program_release(r.programs.data[i]);
     hg_vec_free(&r.programs);
+    hg_vec_free(&r.values);
     hg_text_free(&r.c);
     hg_text_free(&r.h);
     return cli_finish(&c);

@@ -82,7 +82,8 @@ static bool is_of_text(const char *text, const char *name) {
 
 /* What a parameter cannot be called: words of C, what the functions and their headers use. */
 static bool is_taken(const build_job *job, const char *name) {
-    static const char own[] = " launch fault run asked asked_block env memories block keep keep_bytes level is inputs slots memcpy ";
+    static const char own[] = " launch fault run asked asked_block env memories block work work_bytes spans shape bytes lanes level is "
+                              "inputs slots memcpy memset memmove ";
     static const char *const starts[] = {"hgd", "hgk", "hgv", "hgs", "v_", "EXIT_", "FP_", "HUGE", "M_", "MATH_", "SEEK_", "ATOMIC_"};
     if (is_of_text(job->name, name)) return true;
     for (size_t i = 0; i < HG_COUNT_OF(starts); i++)
@@ -117,7 +118,7 @@ hg_status build_name_params(const build_job *job, build_program *p) {
 static void add_param(const build_program *p, uint32_t i, hg_text *out) {
     const hg_param *param = &p->program->params[i];
     const char *name = p->names[i], *type = param->kind == HG_PARAM_POOL ? NULL : build_scalar_type((hg_type)param->type);
-    if (param->kind == HG_PARAM_DATA) return;
+    if (param->kind == HG_PARAM_DATA || param->kind == HG_PARAM_SCRATCH || p->fixed[i]) return;
     if (param->kind == HG_PARAM_SCALAR)
         hg_text_addf(out, type ? ", %s %s" : ", const void *%s%s", type ? type : "", name);
     else
@@ -128,7 +129,7 @@ static void add_param(const build_program *p, uint32_t i, hg_text *out) {
 void build_add_prototype(const build_job *job, const build_program *p, hg_text *out) {
     hg_text_addf(out, "int %s(const %s_launch *launch", p->function, job->name);
     for (uint32_t i = 0; i < p->program->param_count; i++) add_param(p, i, out);
-    if (p->plan->scratch_lane_bytes) hg_text_addf(out, ", void *keep, size_t keep_bytes");
+    if (p->spans) hg_text_addf(out, ", void *work, size_t work_bytes");
     hg_text_addf(out, ", %s_fault *fault)", job->name);
 }
 
@@ -144,7 +145,7 @@ static void add_extents(const build_program *p, const hg_extent *e, uint32_t cou
 static void comment_param(const build_program *p, uint32_t i, hg_text *out) {
     static const char *const dirs[] = {"", ", read", ", written", ", changed"};
     const hg_param *param = &p->program->params[i];
-    if (param->kind == HG_PARAM_DATA) return;
+    if (param->kind == HG_PARAM_DATA || param->kind == HG_PARAM_SCRATCH || p->fixed[i]) return;
     hg_text_addf(out, " *   %-12s ", p->names[i]);
     if (param->kind == HG_PARAM_POOL) {
         hg_text_addf(out, "%llu bytes\n", (unsigned long long)param->pool_bytes);
@@ -161,23 +162,22 @@ static void comment_param(const build_program *p, uint32_t i, hg_text *out) {
         add_extents(p, param->dims, param->rank, ", ", out);
         hg_text_addf(out, "]");
     }
-    hg_text_addf(out, "%s%s\n", dirs[param->dir & 3],
-                 param->kind == HG_PARAM_SCRATCH ? ": memory of the caller, zeros when the call begins" : "");
+    hg_text_addf(out, "%s\n", dirs[param->dir & 3]);
 }
 
 void build_add_comment(const build_program *p, hg_text *out) {
     const hg_program *program = p->program;
     hg_text_addf(out, "/* Program %s.\n", program->name);
     for (uint32_t i = 0; i < program->param_count; i++) comment_param(p, i, out);
-    if (p->plan->scratch_lane_bytes)
-        hg_text_addf(out, " *   %-12s %llu bytes a lane, for what lanes keep from kernel to kernel\n", "keep",
-                     (unsigned long long)p->plan->scratch_lane_bytes);
+    if (p->spans) hg_text_addf(out, " *   %-12s %s_work_bytes(…) bytes, for the time of the call\n", "work", p->function);
     if (program->lanes_count) {
         hg_text_addf(out, " * Lanes where launch is NULL: ");
         add_extents(p, program->lanes, program->lanes_count, " * ", out);
     } else if (program->grid_count) {
         hg_text_addf(out, " * Blocks where launch is NULL: ");
         add_extents(p, program->grid, program->grid_count, ", ", out);
+    } else if (!p->plan->kernels.count) {
+        hg_text_addf(out, " * launch may be NULL: no lane does anything of its own");
     } else {
         hg_text_addf(out, " * launch must be given: the program does not say how many lanes there are");
     }

@@ -35,6 +35,9 @@ static bool divide(const char *text, header *h) {
     return true;
 }
 
+/* Levels that a compiler is told of: on x86-64, but where NAME_BASELINE leaves them out. */
+static const char IF_WIDE[] = "#if defined(BUILT_WIDE)\n";
+
 /* ---- names of a level ---- */
 
 static bool is_part(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -99,12 +102,14 @@ static hg_status add_kernels(const build_job *job, const header *h, const build_
 
 static hg_status add_level(const build_job *job, const header *h, const build_level *level, hg_text *out) {
     hg_text_addf(out, "\n/* ==== vectors of %u bytes ==== */\n\n", (unsigned)level->bytes);
-    if (level->gcc)
+    if (level->gcc) {
+        build_add_named(out, job->name, IF_WIDE);
         hg_text_addf(out,
-                     "#if defined(__x86_64__)\n#if defined(__clang__)\n"
+                     "#if defined(__clang__)\n"
                      "#pragma clang attribute push(__attribute__((target(\"%s\"))), apply_to = function)\n#else\n#pragma GCC push_options\n"
                      "#pragma GCC target(\"%s\")\n#endif\n",
                      level->clang, level->gcc);
+    }
     hg_text_addf(out,
                  "#undef HGV_LANES\n#undef HGV_BYTES\n#undef HGV_LEVEL\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#define HGV_LEVEL %u\n",
                  (unsigned)level->lanes, (unsigned)level->bytes, (unsigned)level->number);
@@ -139,9 +144,9 @@ static const char HEAD[] =
     "\"no-associative-math\", \"no-reciprocal-math\", \"no-finite-math-only\", \"signed-zeros\")\n#endif\n\n";
 
 static void add_list(const build_job *job, hg_text *out, const char *head, const char *name) {
-    (void)job;
-    hg_text_addf(out, "%s = {\n    %s_%s,\n#if defined(__x86_64__)\n    %s_%s,\n    %s_%s,\n#endif\n};\n", head, name,
-                 BUILD_LEVEL[0].suffix, name, BUILD_LEVEL[1].suffix, name, BUILD_LEVEL[2].suffix);
+    hg_text_addf(out, "%s = {\n    %s_%s,\n", head, name, BUILD_LEVEL[0].suffix);
+    build_add_named(out, job->name, IF_WIDE);
+    hg_text_addf(out, "    %s_%s,\n    %s_%s,\n#endif\n};\n", name, BUILD_LEVEL[1].suffix, name, BUILD_LEVEL[2].suffix);
 }
 
 hg_status build_add_levels(const build_job *job, hg_text *out) {
@@ -150,7 +155,8 @@ hg_status build_add_levels(const build_job *job, hg_text *out) {
     if (!divide(built_text_vector, &h)) return hg_fail(HG_ERROR_INTERNAL, "vector.h has not its two parts");
     build_add_named(out, job->name,
                     "/* Written by `hologram build`. What is the same in all such files is hologram/vector.h, once for each CPU level. */\n"
-                    "#include \"built.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#define HGV_LANES 8\n");
+                    "#if defined(__x86_64__) && !defined(BUILT_BASELINE)\n#define BUILT_WIDE\n#endif\n#include \"built.h\"\n#include "
+                    "<stdio.h>\n#include <stdlib.h>\n#define HGV_LANES 8\n");
     hg_text_add(out, h.once, h.once_length);
     hg_text_add(out, HEAD, sizeof HEAD - 1);
     for (int i = 0; i < BUILD_LEVELS; i++) HG_TRY(add_level(job, &h, &BUILD_LEVEL[i], out));

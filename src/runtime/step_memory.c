@@ -132,12 +132,6 @@ static bool overlap(const hg_backend *b, const hg_range *x, const hg_range *y, b
     return at < other ? other - at < x->size : at == other ? x->size && y->size : at - other < y->size;
 }
 
-static bool same_shape(const plan_array *x, const plan_array *y) {
-    return x->type == y->type && x->rank == y->rank && x->before == y->before &&
-           memcmp(x->extents, y->extents, x->rank * sizeof *x->extents) == 0 &&
-           memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) == 0;
-}
-
 /* Whether an array that is read must be read from a copy. */
 static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t i) {
     const plan_array *arrays = s->call.arrays;
@@ -145,7 +139,7 @@ static bool is_overwritten(const hg_backend *b, const hg_bound_step *s, uint32_t
     for (uint32_t w = 0; w < s->call.array_count; w++) {
         bool same;
         if (!arrays[w].written || !overlap(b, &s->place.ranges[w], &s->place.ranges[i], &same)) continue;
-        if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same || !same_shape(&arrays[w], &arrays[i])) return true;
+        if (s->collective->overlap == PLAN_OVERLAP_NEVER || !same || !plan_array_same_shape(&arrays[w], &arrays[i])) return true;
     }
     return false;
 }

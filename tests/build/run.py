@@ -21,7 +21,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
-from checks import check, finish, skip
+import arrays  # noqa: E402
+from checks import check, finish, skip  # noqa: E402
 
 SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
 COMMAND = os.path.join(BUILD, "hologram")
@@ -401,8 +402,8 @@ volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Gene
 __kernel __global __local __constant __global__ __shared__ __device__ kernel device thread threadgroup constant half float4 uint main
 import module final override""".split()
 # names that the texts of `hologram build` have themselves had trouble with, and their neighbours
-OWN = """built BUILT built_at built_end built_ Built BUILT_H builtin x_built launch fault run level block env asked asked_block keep
-keep_bytes memories inputs slots arrays to n m0 m1 c0 l0 end is memcpy printf NULL hgv_memory hgs hgd_words hgk v_x v_n x_bytes n_ INT64_C
+OWN = """built BUILT built_at built_end built_ Built BUILT_H builtin x_built launch fault run level block env asked asked_block work
+work_bytes spans shape bytes lanes memories inputs slots arrays to n m0 m1 c0 l0 end is memcpy printf NULL hgv_memory hgs hgd_words hgk v_x v_n x_bytes n_ INT64_C
 words words_end words_run words_launch words_check words_fault words_x words_ wordsx WORDS WORDS_H WORDS_X""".split()
 
 
@@ -494,6 +495,7 @@ def main():
         faults()
         several_kernels(rng, long)
         library_and_example()
+        arrays.whole_arrays(sys.modules[__name__], rng, long)
         if long:
             everything()
         os.chdir("/")

@@ -51,7 +51,7 @@ static const char *scalar_type(hg_type type) {
 }
 
 /* One signature for all programs. */
-static bool add_call(const hg_program *p, bool keeps, hg_text *c) {
+static bool add_call(const hg_program *p, bool works, hg_text *c) {
     hg_text arguments = {0};
     hg_text_addf(
         c, "\nint slice_call(const slice_launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, slice_fault *f);\n"
@@ -61,7 +61,7 @@ static bool add_call(const hg_program *p, bool keeps, hg_text *c) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *param = &p->params[i];
         unsigned n = (unsigned)i;
-        if (param->kind == HG_PARAM_DATA) continue;
+        if (param->kind == HG_PARAM_DATA || param->kind == HG_PARAM_SCRATCH) continue;
         if (param->kind != HG_PARAM_SCALAR) {
             hg_text_addf(&arguments, ", memory[%u], bytes[%u]", n, n);
         } else if (scalar_type((hg_type)param->type)) {
@@ -71,7 +71,7 @@ static bool add_call(const hg_program *p, bool keeps, hg_text *c) {
             known = false;
         }
     }
-    if (keeps) hg_text_addf(&arguments, ", memory[63], bytes[63]");
+    if (works) hg_text_addf(&arguments, ", memory[63], bytes[63]");
     hg_text_addf(c, "    return slice_%s(l%s, f);\n}\n", p->name, arguments.data ? arguments.data : "");
     hg_text_free(&arguments);
     return known;
@@ -109,10 +109,10 @@ c_build *c_build_make(const hg_program *program, bool *failed) {
     hg_text c = {0}, h = {0};
     char folder[] = "/tmp/hologram-slice-XXXXXX";
     c_build *b = calloc(1, sizeof *b);
-    hg_status status = hg_build(&program, 1, "slice", &c, &h);
+    hg_status status = hg_build(&(hg_build_request){.programs = &program, .count = 1, .name = "slice"}, &c, &h);
     *failed = status != HG_OK && status != HG_ERROR_ISA;
     if (*failed) fprintf(stderr, "%s\n", hg_last_error_text());
-    if (status == HG_OK && add_call(program, strstr(h.data, "size_t keep_bytes") != NULL, &c) && mkdtemp(folder)) {
+    if (status == HG_OK && add_call(program, strstr(h.data, "size_t work_bytes") != NULL, &c) && mkdtemp(folder)) {
         b->library = compile(folder, &c, &h);
         b->program = program;
         b->parts = !strstr(h.data, "It runs all lanes");
@@ -158,10 +158,10 @@ void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run
     launch l = {0};
     fault f = {0};
     *result = (run_result){.outcome = RUN_ERROR};
-    enum { KEEP = 63, KEEP_BYTES = 1 << 25 };
-    if (b->program->param_count > KEEP) return;
-    memory[KEEP] = malloc(KEEP_BYTES);
-    bytes[KEEP] = KEEP_BYTES;
+    enum { WORK = 63, WORK_BYTES = 1 << 25 };
+    if (b->program->param_count > WORK) return;
+    memory[WORK] = malloc(WORK_BYTES);
+    bytes[WORK] = WORK_BYTES;
     for (uint32_t i = 0; i < b->program->param_count; i++) {
         for (uint32_t n = 0; n < c->array_count; n++)
             if (strcmp(c->arrays[n].name, b->program->params[i].name) == 0) memory[i] = c->arrays[n].bytes, bytes[i] = c->arrays[n].size;
@@ -180,7 +180,7 @@ void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run
         l.end = i + 1 == parts ? l.lanes : blocks * (i + 1) / parts * of_block;
         code = b->call(&l, memory, bytes, scalars, &f);
     }
-    free(memory[KEEP]);
+    free(memory[WORK]);
     result->outcome = code > 0 ? RUN_FAULT : code ? RUN_ERROR : RUN_OK;
     snprintf(result->message, sizeof result->message, "%s", f.message);
     if (code > 0) snprintf(result->code, sizeof result->code, "F%02d", code % 100);

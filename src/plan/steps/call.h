@@ -75,6 +75,8 @@ void plan_array_shape(plan_array *a, uint8_t rank, const uint64_t *extents);
 void plan_array_strides(plan_array *a, uint8_t rank, const uint64_t *extents, const int64_t *strides);
 /* bytes and before, from the shape. False: 2^63 bytes or more; bytes is UINT64_MAX then, more than any memory has. */
 bool plan_array_span(plan_array *a);
+/* Whether elements of the same number lie equally far behind the first byte. */
+bool plan_array_same_shape(const plan_array *x, const plan_array *y);
 /* The bytes exactly, as far as 128 bits go. */
 hg_u128 plan_array_exact_bytes(const plan_array *a);
 

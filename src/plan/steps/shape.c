@@ -114,3 +114,9 @@ uint64_t plan_call_bytes(const plan_call *call) {
     for (uint32_t i = 0; i < call->array_count; i++) all += call->arrays[i].bytes;
     return all;
 }
+
+bool plan_array_same_shape(const plan_array *x, const plan_array *y) {
+    return x->type == y->type && x->rank == y->rank && x->before == y->before &&
+           memcmp(x->extents, y->extents, x->rank * sizeof *x->extents) == 0 &&
+           memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) == 0;
+}

@@ -1,0 +1,174 @@
+/* Whole-array instructions on their way to C text: which launches one is follows from its shapes, which are numbers when the text is made. Maps and
+ * reductions may have a count that only a call knows.
+ * Must not know: how the text looks. */
+#include "offline/build_internal.h"
+#include "kir/define/define.h"
+#include "plan/steps/tree.h"
+#include <string.h>
+
+/* ---- what is known of the arguments ---- */
+
+static const plan_env *argument(const build_program *p, const plan_step *step, uint32_t arg) { return &p->plan->env.data[step->args[arg]]; }
+
+static bool is_known(const plan_env *e) { return e->writer == PLAN_BY_NOBODY && e->init != PLAN_INIT_PARAM; }
+
+/* The arguments' words. Returns the first operand that is no number, from 1; 0: all are. Of arrays there is nothing to know. */
+static uint32_t fill_words(const build_program *p, const plan_step *step, uint64_t *words) {
+    uint32_t unknown = 0;
+    for (uint32_t i = 0; i < step->info->count; i++) {
+        const kir_step_operand *o = &step->info->operands[i];
+        for (uint32_t a = 0; a < o->arg_count; a++) {
+            const plan_env *e = argument(p, step, o->first_arg + a);
+            uint64_t size = kir_type_bytes(e->type);
+            memset(words, 0, (size_t)(size + 7) / 8 * sizeof *words);
+            if (is_known(e) && e->init == PLAN_INIT_CONST) memcpy(words, e->bytes ? (const void *)e->bytes : &e->value, (size_t)size);
+            if (!is_known(e) && o->kind != KIR_STEP_ARRAY && !unknown) unknown = o->operand;
+            words += (size + 7) / 8;
+        }
+    }
+    return unknown;
+}
+
+/* ---- launches ---- */
+
+static hg_status expand(const build_job *job, const build_program *p, const plan_step *step, build_step *s) {
+    plan_expansion *x = &s->expansion;
+    plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
+    x->tiles = &job->tiles;
+    if (!s->problem.found) plan_collective_of((hg_op)step->op)->expand(&s->call, x);
+    return x->failed ? hg_fail_memory() : HG_OK;
+}
+
+static hg_status add_kernel(build_job *job, build_program *p, const plan_kernel_key *key, uint32_t *kernel) {
+    for (uint64_t i = 0; i < job->kernels.count; i++)
+        if (job->kernels.data[i].key.make && plan_kernel_key_equal(&job->kernels.data[i].key, key)) {
+            *kernel = (uint32_t)i;
+            return HG_OK;
+        }
+    kir_module *m = key->make(key);
+    if (!m) return hg_error_record()->status;
+    hg_status status = build_add_kernel(job, p, m, true, kernel);
+    if (status != HG_OK)
+        kir_module_destroy(m);
+    else
+        job->kernels.data[*kernel].key = *key;
+    return status;
+}
+
+/* ---- memory ---- */
+
+/* Whether two arrays of an instruction may share memory: distinct parameters of the function that are written do not. */
+static bool may_share(const build_program *p, const plan_step *step, const plan_array *x, const plan_array *y) {
+    if (!x->place || !y->place || x->place->space != y->place->space) return false;
+    const plan_env *a = argument(p, step, x->place->first_arg), *b = argument(p, step, y->place->first_arg);
+    bool params = a->init == PLAN_INIT_PARAM && b->init == PLAN_INIT_PARAM && a->writer == PLAN_BY_NOBODY && b->writer == PLAN_BY_NOBODY;
+    return !params || a->reg == b->reg;
+}
+
+/* Whether they are the same elements in any call. */
+static bool same_place(const build_program *p, const plan_step *step, const plan_array *x, const plan_array *y) {
+    const kir_step_operand *a = x->place, *b = y->place;
+    bool params = argument(p, step, a->first_arg)->init == PLAN_INIT_PARAM && argument(p, step, b->first_arg)->init == PLAN_INIT_PARAM;
+    return params && !a->has_index && !b->has_index && a->disp == b->disp && plan_array_same_shape(x, y);
+}
+
+/* Whether an array that is read has to be read from a copy where it shares memory with one that is written. */
+static bool needs_copy(const build_program *p, const plan_step *step, const plan_array *read, const plan_array *written) {
+    plan_overlap overlap = plan_collective_of((hg_op)step->op)->overlap;
+    if (read->written || overlap == PLAN_OVERLAP_ANY || overlap == PLAN_OVERLAP_REFUSED) return false;
+    return overlap == PLAN_OVERLAP_NEVER || !same_place(p, step, read, written);
+}
+
+/* Scratch memory: the launches' own, the tables', and room for copies of arrays that others may be written over. */
+static hg_status lay_out(const build_program *p, const plan_step *step, build_step *s) {
+    enum { ALIGN = 256 };
+    uint64_t end = (s->expansion.scratch + ALIGN - 1) / ALIGN * ALIGN;
+    s->tables = end;
+    end += s->expansion.tables;
+    for (uint32_t i = 0; i < s->call.array_count; i++)
+        for (uint32_t w = 0; w < s->call.array_count && !s->problem.found; w++) {
+            const plan_array *read = &s->arrays[i], *written = &s->arrays[w];
+            if (i == w || !written->written || !may_share(p, step, read, written)) continue;
+            s->shares[i] |= UINT32_C(1) << w;
+            if (s->copies[i] || !needs_copy(p, step, read, written)) continue;
+            if (read->open) return build_refuse(p, step->inst + 1, "an array whose length is that of its memory is written, too");
+            end = (end + ALIGN - 1) / ALIGN * ALIGN;
+            s->copies[i] = end + 1;
+            if (!hg_add_u64(end, read->bytes, &end)) return hg_fail_memory();
+        }
+    s->scratch = end;
+    return HG_OK;
+}
+
+/* ---- a step ---- */
+
+static hg_status make_room(const build_program *p, const plan_step *step, build_step *s) {
+    size_t operands = hg_op_get((hg_op)step->op)->operand_count + (size_t)1;
+    s->words = hg_calloc(plan_step_words(p->plan, step) + operands + 1, sizeof *s->words);
+    s->constants = s->words ? s->words + plan_step_words(p->plan, step) : NULL;
+    s->operands = hg_calloc(operands, sizeof *s->operands);
+    s->arrays = hg_calloc(operands, sizeof *s->arrays);
+    return s->words && s->operands && s->arrays ? HG_OK : hg_fail_memory();
+}
+
+static hg_status check_places(const build_program *p, const plan_step *step) {
+    for (uint32_t i = 0; i < step->info->count; i++) {
+        const kir_step_operand *o = &step->info->operands[i];
+        if (o->kind == KIR_STEP_ARRAY && o->space != KIR_BUFFER && o->space != KIR_POOL)
+            return build_refuse(p, step->inst + 1, "an array of a whole-array instruction is a buffer or a pool in C text");
+    }
+    return HG_OK;
+}
+
+/* A map or a reduction whose count a call knows. */
+static hg_status add_counted(build_job *job, build_program *p, const plan_step *step, uint32_t unknown, build_step *s) {
+    const plan_collective *of = plan_collective_of((hg_op)step->op);
+    hg_type type = (hg_type)step->atlas_type;
+    if (of != &plan_collective_map && of != &plan_collective_reduce)
+        return build_refuse(p, step->inst + 1, "'%s' has to be a number when the text is made: --set gives that of a parameter",
+                            hg_op_get((hg_op)step->op)->operands[unknown - 1].name);
+    if (of == &plan_collective_reduce && (kir_is_half(type) || hg_type_size_bytes(type) > 8))
+        return build_refuse(p, step->inst + 1,
+                            "of reductions of %s the count has to be a number when the text is made: --set gives that of a parameter",
+                            hg_type_name(type));
+    kir_module *m = plan_map_kernel(build_step_function(step), type);
+    if (!m) return hg_fail_memory();
+    hg_status status = build_add_kernel(job, p, m, true, &s->kernel);
+    if (status != HG_OK) kir_module_destroy(m);
+    return status;
+}
+
+static hg_status add_expanded(build_job *job, build_program *p, const plan_step *step, build_step *s) {
+    s->expanded = true;
+    HG_TRY(expand(job, p, step, s));
+    if (s->problem.found) {
+        if (s->problem.span) return build_refuse(p, step->inst + 1, "its arrays are larger than any memory");
+        return HG_OK;
+    }
+    HG_TRY(lay_out(p, step, s));
+    s->kernels = hg_calloc((size_t)s->expansion.actions.count + 1, sizeof *s->kernels);
+    if (!s->kernels) return hg_fail_memory();
+    for (uint64_t i = 0; i < s->expansion.actions.count; i++)
+        if (s->expansion.actions.data[i].kind == PLAN_LAUNCH) HG_TRY(add_kernel(job, p, &s->expansion.actions.data[i].key, &s->kernels[i]));
+    return HG_OK;
+}
+
+hg_status build_plan_step(build_job *job, build_program *p, const plan_step *step, build_step *s) {
+    if (step->op == HG_OP_BAR_GRID) return HG_OK; /* one kernel ends before the next begins */
+    if (hg_op_get((hg_op)step->op)->flags & HG_F_POOL)
+        return build_refuse(p, step->inst + 1, "it takes memory while the program runs: give the function a pool as a .param");
+    if (!plan_collective_of((hg_op)step->op))
+        return build_refuse(p, step->inst + 1, "it works on the state of a context, which plain C has not");
+    HG_TRY(check_places(p, step));
+    HG_TRY(make_room(p, step, s));
+    uint32_t unknown = fill_words(p, step, s->words);
+    return unknown ? add_counted(job, p, step, unknown, s) : add_expanded(job, p, step, s);
+}
+
+void build_free_step(build_step *s) {
+    plan_expansion_free(&s->expansion);
+    hg_free(s->words);
+    hg_free(s->operands);
+    hg_free(s->arrays);
+    hg_free(s->kernels);
+}

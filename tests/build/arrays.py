@@ -1,0 +1,234 @@
+"""Whole-array instructions and examples as C text: the bits and faults of `hologram run`, and what is refused.
+
+Problems are those of tests/tensor: a line is an instruction with its shapes, which its program has as numbers."""
+import ctypes
+import os
+import re
+import struct
+import sys
+
+SOURCE = os.environ["HG_SOURCE_DIR"]
+sys.path.append(os.path.join(SOURCE, "tests", "tensor"))
+from checks import check, skip  # noqa: E402
+
+# One at least of each instruction, in texts of about the same length. What is refused at run time is so in the text.
+GROUPS = [
+    ["gemm.f32 m=9 n=33 k=40 values=special alpha=2.0 beta=0.5 bias=true activation=relu", "gemm.f32 m=4 n=4 k=4 lda=3", "batched_gemm.f32 batch=2 m=3 n=5 k=7",
+     "mixed_precision_gemm.f16 m=9 n=33 k=40"],
+    ["softmax.f32 rows=3 n=40", "layer_scale.f32 n=33 rows=2", "all_gather.f32 n=9 devices=0,", "all_gather.f32 n=9 devices=2,", "all_reduce.f32 n=9 operation=sum devices=0,",
+     "kv_cache_update.f32 position=5 batch=2 heads=3 head_dim=4", "batch_norm.f32 batch=2 channels=6 spatial=5 eps=1e-5"],
+    ["layer_norm.f16 n=100 rows=3 eps=0.0009765625", "group_norm.f32 batch=2 channels=6 groups=3 spatial=5 eps=1e-5"],
+    ["rope.f32 batch=2 seq_len=7 heads=3 head_dim=30 halves=true", "sparse_gemm.f32 m=7 n=33 k=40 part=0.3", "tensor_contract.f32 shape_a=7,5 shape_b=9,7 contract_dims=0,1"],
+    ["quantized_gemm.i8 m=9 n=33 k=70 a_scale=0.02 b_scale=0.03 c_scale=0.5 a_zero=5 b_zero=3 c_zero=7",
+     "conv2d.f32 batch=2 in_channels=4 out_channels=9 height=10 width=11 kernel_h=3 kernel_w=3 stride=2,2 padding=1,1"],
+    ["fft.f32 n=16 inverse=false", "fft.f32 n=3 inverse=true batch=2"],
+    ["attention.bf16 batch=2 heads=2 seq_len=5 head_dim=8"],
+]
+LONG = [["gemm.f64 m=65 n=97 k=130 trans_b=true", "gemm.f32 m=70 n=300 k=600"], ["fft.f64 n=97|1000|1024 inverse=true batch=2 real=true"], ["fft.f32 n=360|8192 inverse=false"],
+        ["flash_attention.f32 batch=1 heads=2 seq_len=11 kv_len=70 head_dim=8 mask=ends block_size=16"], ["softmax.f32|f64|bf16 rows=3 n=1000"],
+        ["conv2d.f64|bf16 batch=1 in_channels=5 out_channels=8 height=8 width=9 kernel_h=3 kernel_w=3 stride=1,1 padding=1,1"]]
+
+# Programs around instructions: their directives, their code, and the bytes of their arrays.
+PROGRAMS = {
+    # in place, on elements that overlap, and on the same ones read twice
+    "places": (".param x buffer f32 inout [400]", "    parallel_map.f32 x, x, relu, 300\n    parallel_map.f32 [x + 4], [x], neg, 300\n    parallel_map_binary.f32 [x], [x + 8], [x], add, 300\n"),
+    # halves, and integers that are wider than a word
+    "folds": (".param x buffer f16 in [300]\n.param w buffer u128 in [50]\n.param y buffer f16 out [1]\n.param z buffer u128 out [1]\n.reg s f16\n.reg t u128",
+              "    parallel_reduce.f16 s, x, sum, 300\n    stg [y[0]], s\n    parallel_reduce.u128 t, w, max, 50\n    stg [z[0]], t\n"),
+    "scratch": (".param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.scratch t f32 [n, 2]\n.scratch u f32 [100]",
+                "    softmax output=u, input=x, n=50, rows=1\n    parallel_map.f32 t, u, neg, n\n    parallel_map_binary.f32 y, t, [t + 200], add, n\n"),
+    "shared": (".param x buffer f32 inout [100]", "    gemm c=[x], a=[x + 16], b=[x + 64], m=2, n=2, k=2\n"),
+    "short": (".param x buffer f32 in [10]\n.param y buffer f32 out [10]", "    softmax output=y, input=x, n=11, rows=1\n"),
+}
+REFUSED = {
+    "pools": (".param x buffer u64 out [1]\n.reg h u64", "    pool.alloc h, 4096\n    stg [x[0]], h\n", "instruction 0 (pool.alloc", "it takes memory while the program runs"),
+    "counted": (".param x buffer f32 inout [100]\n.param c buffer u64 in [1]\n.reg n u64", "    parallel_reduce.u64 n, c, sum, 1\n    softmax output=x, input=x, n=n, rows=1\n", "(softmax.f32",
+                "'n' has to be a number when the text is made"),
+    "half_sum": (".param x buffer f16 in [n]\n.param n u64\n.reg s f16\n.param y buffer f16 out [1]", "    parallel_reduce.f16 s, x, sum, n\n    stg [y[0]], s\n", "(parallel_reduce.f16",
+                 "of reductions of f16 the count has to be a number"),
+    "classed": ("", "    parallel_map.f32 [class5], [class5], neg, 3\n", "(parallel_map.f32", "is a buffer or a pool"),
+}
+# Examples that need values of scalars, without which they are refused; arrays are bytes of which the last are a result.
+TENSOR = {"matmul": ({"m": 7, "n": 9, "k": 11}, "'m' has to be"), "edges": ({"h": 20, "w": 30}, "'height' has to be"),
+          "recall": ({"n": 100}, "'kv_len' has to be"), "spectrogram": ({"columns": 8}, "'batch' has to be")}
+
+
+class Texts:
+    """What run.py lends: its functions for commands, files, texts and calls."""
+
+    def __init__(self, module):
+        self.run, self.write, self.levels, self.call, self.command = module.run, module.write, module.levels, module.call, module.COMMAND
+        self.compilers, self.flags, self.loaded = module.COMPILERS, module.FLAGS, 0
+
+    def library(self, name, compiler, *flags):
+        self.loaded += 1  # a library of the same name would be the one that is loaded
+        path = os.path.abspath(f"{name}-{self.loaded}.so")
+        status, out, err = self.run(compiler, *self.flags, *flags, "-o", path, name + ".c", "-lm")
+        check(status == 0 and out + err == "", f"{compiler} {name}.c: {err[:1500]}")
+        return ctypes.CDLL(path) if status == 0 else None
+
+
+def work_of(library, function):
+    """Memory of the size that the function asks for, with bytes behind that nobody may touch."""
+    if not hasattr(library, function + "_work_bytes"):
+        return None, 0
+    size = library[function + "_work_bytes"]
+    size.restype = ctypes.c_size_t
+    return size, bytearray(b"\xa5" * 8)
+
+
+def call_with_work(texts, library, function, arrays, scalars, work_scalars):
+    values = [bytearray(a) or bytearray(1) for a in arrays]
+    arguments = []
+    for value, given in zip(values, arrays):
+        arguments += [ctypes.byref((ctypes.c_char * len(value)).from_buffer(value)), ctypes.c_size_t(len(given))]
+    size, guard = work_of(library, function)
+    work = None
+    if size:
+        count = size(None, *work_scalars)
+        work = bytearray(b"\x5a" * count) + guard
+        scalars = [*scalars, ctypes.byref((ctypes.c_char * len(work)).from_buffer(work)), ctypes.c_size_t(count)]
+    code, fault = texts.call(library, function, None, *arguments, *scalars)
+    check(not work or work[-8:] == guard, f"{function}: bytes behind the workspace were written")
+    return code, fault, [bytes(v[:len(a)]) for v, a in zip(values, arrays)]
+
+
+def ran(texts, path, arrays, scalars=None):
+    """`hologram run`: the message of its fault, or the arrays."""
+    command = [texts.command, "run", path, "--backend", "cpu"]
+    for name, (value, is_in, is_out) in arrays.items():
+        with open(name + ".bin", "wb") as file:
+            file.write(value)
+        command += (["--in", f"{name}=raw:{name}.bin"] if is_in else []) + (["--out", f"{name}=raw:{name}.out"] if is_out else [])
+    command += [word for name, value in (scalars or {}).items() for word in ("--set", f"{name}={value}")]
+    status, _, err = texts.run(*command, env={"HOLOGRAM_DETERMINISTIC": "true", "HOLOGRAM_JIT": "off"})
+    if status:
+        return err, None
+    results = {}
+    for name, (_, _, is_out) in arrays.items():
+        if is_out:
+            with open(name + ".out", "rb") as file:
+                results[name] = file.read()
+    return "", results
+
+
+def compare(texts, library, function, what, arrays, expected, scalars=(), work_scalars=()):
+    message, results = expected
+    for level in texts.levels(library, function.split("_")[0]):
+        library[function.split("_")[0] + "_use_level"](level.encode())
+        code, fault, after = call_with_work(texts, library, function, [a[0] for a in arrays.values()], scalars, work_scalars)
+        words = fault.message.decode()
+        if message:
+            check(code > 0 and words and words in message, f"{what}, {level}: {code} '{words}', hologram run: {message[:300]}")
+            continue
+        check(code == 0, f"{what}, {level}: {code} {words}")
+        for name, value in zip(arrays, after):
+            check(not arrays[name][2] or value == results[name], f"{what}, {level}: other bits of {name} than hologram run")
+
+
+def compiled_levels(long):
+    """Options: baseline alone takes a third of the time."""
+    return ("-O1",) if long else ("-O0", "-DSET_BASELINE")
+
+
+def problems(texts, groups, long):
+    try:
+        import layers  # noqa: F401
+        import products
+        import transforms
+        from operation import Problem, lines_of
+    except ImportError:
+        skip("NumPy is not installed (Debian package python3-numpy): no whole-array instructions")
+        return
+    operations = {**products.OPERATIONS, **layers.OPERATIONS, **transforms.OPERATIONS}
+    for turn, group in enumerate(groups):
+        cases = []
+        for line in (one for words in group for one in lines_of(words)):
+            problem = Problem(line, line)
+            operation = operations[problem.name]()
+            values = operation.arrays(problem, operation.operands(problem))
+            text = operation.text(problem, values).replace(".program p\n", f".program case{len(cases)}\n")
+            arrays = {name: (value.tobytes(), True, name in operation.out or name in operation.inout) for name, value in values.items()}
+            cases.append((line, arrays, texts.write(f"case{len(cases)}.atlas", text)))
+        status, out, err = texts.run(texts.command, "build", *[path for _, _, path in cases], "-o", "set")
+        check(status == 0, f"build {group}: {out}{err}")
+        expected = [ran(texts, path, arrays) for _, arrays, path in cases]
+        for compiler in texts.compilers if long else [texts.compilers[turn % len(texts.compilers)]]:
+            library = texts.library("set", compiler, *compiled_levels(long)) if status == 0 else None
+            for number, (line, arrays, _) in enumerate(cases if library else []):
+                compare(texts, library, f"set_case{number}", f"{line}, {compiler}", arrays, expected[number])
+
+
+def array_of(rng, kind, elements):
+    if kind == "f32":
+        return struct.pack(f"<{elements}f", *(rng.uniform(-2, 2) for _ in range(elements)))
+    if kind == "f16":
+        return struct.pack(f"<{elements}e", *(rng.uniform(-2, 2) for _ in range(elements)))
+    return rng.randbytes(elements * (16 if kind == "u128" else 8))
+
+
+def programs(texts, rng, long):
+    """Arrays in place and across each other, halves, the workspace, faults."""
+    for name, (directives, code) in PROGRAMS.items():
+        texts.write(name + ".atlas", f".atlas 1\n.program {name}\n{directives}\n.lanes 1\n{code}")
+    status, out, err = texts.run(texts.command, "build", *[name + ".atlas" for name in PROGRAMS], "-o", "set")
+    check(status == 0, f"build: {out}{err}")
+    library = texts.library("set", texts.compilers[0], *compiled_levels(long)) if status == 0 else None
+    for name, (directives, _) in PROGRAMS.items() if library else ():
+        arrays = {}
+        for word, kind, role, count in re.findall(r"\.param (\w+) buffer (\w+) (\w+) \[(\w+)\]", directives):
+            arrays[word] = (array_of(rng, kind, 50 if count == "n" else int(count)), role != "out", role != "in")
+        given = {"n": 50} if name == "scratch" else {}
+        scalars = [ctypes.c_uint64(v) for v in given.values()]
+        compare(texts, library, "set_" + name, name, arrays, ran(texts, name + ".atlas", arrays, given), scalars, scalars)
+    if library:
+        size = library["set_scratch_work_bytes"]
+        size.restype = ctypes.c_size_t
+        check(size(None, ctypes.c_uint64(50)) < 4096 and size(None, ctypes.c_uint64(2**63)) == 2**64 - 1, "set_scratch_work_bytes")
+        work = bytearray(8)
+        code, fault = texts.call(library, "set_scratch", None, bytearray(200), bytearray(200), ctypes.c_uint64(50), work)
+        check(code == -1 and b"work has fewer bytes" in fault.message, f"too little work: {code} {fault.message}")
+    for name, (directives, code, *words) in REFUSED.items():
+        texts.write(name + ".atlas", f".atlas 1\n.program {name}\n{directives}\n.lanes 1\n{code}")
+        status, out, err = texts.run(texts.command, "build", name + ".atlas", "-o", name)
+        check(status == 1 and all(word in err for word in words) and not os.path.exists(name + ".c"), f"{name}: {status} {out}{err}")
+
+
+def examples(texts, rng, long):
+    """Every program of examples/ has C text, those with whole-array instructions once their extents are numbers; so have the named kernels."""
+    folder = os.path.join(SOURCE, "examples")
+    for name, (values, words) in TENSOR.items():
+        path = os.path.join(folder, "tensor", name + ".atlas")
+        status, _, err = texts.run(texts.command, "build", path, "-o", name)
+        check(status == 1 and words in err, f"{name} without --set: {status} {err}")
+        settings = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+        status, out, err = texts.run(texts.command, "build", path, "-o", "set", *settings)
+        check(status == 0, f"{name}: {out}{err}")
+        if status or (name in ("recall", "spectrogram") and not long):
+            continue
+        library = texts.library("set", texts.compilers[-1], *compiled_levels(long))
+        shapes = {"matmul": {"a": ("f32", 77), "b": ("f32", 99), "c": ("f32", 63)}, "edges": {"photo": ("u8", 75), "edges": ("u8", 75)},
+                  "recall": {"digits": ("u8", 800), "picture": ("u8", 11520)}, "spectrogram": {"sound": ("u8", 1024), "picture": ("u8", 256)}}[name]
+        arrays = {key: (array_of(rng, kind, count), key != list(shapes)[-1], key == list(shapes)[-1]) for key, (kind, count) in shapes.items()}
+        scalars = {**values, "n": 4096} if name == "spectrogram" else values
+        given = [ctypes.c_uint64(4096)] if name == "spectrogram" else []
+        if library:
+            compare(texts, library, "set_" + name, name, arrays, ran(texts, path, arrays, scalars), given, given)
+    for part, names in (("programs", None), (os.path.join("digits", "programs"), None)):
+        for file in sorted(os.listdir(os.path.join(folder, part))):
+            if file.endswith(".atlas"):
+                status, out, err = texts.run(texts.command, "build", os.path.join(folder, part, file), "-o", "example")
+                check(status == 0, f"{part}/{file}: {out}{err}")
+    with open(os.path.join(SOURCE, "src", "library", "kernels.def"), encoding="utf-8") as file:
+        kernels = [line.split('"')[1] for line in file if line.startswith("KERNEL(")]
+    for kernel in kernels:
+        status, out, err = texts.run(texts.command, "build", os.path.join(SOURCE, "src", "library", "kernels.atlas"), "--program", kernel, "-o", kernel)
+        check(status == 0, f"{kernel}: {out}{err}")
+    check(len(kernels) >= 20, "kernels.def is read")
+
+
+def whole_arrays(module, rng, long):
+    texts = Texts(module)
+    programs(texts, rng, long)
+    examples(texts, rng, long)
+    problems(texts, GROUPS + (LONG if long else []), long)
