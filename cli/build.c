@@ -1,4 +1,4 @@
-/* hologram build: programs as C text, or as a library that the C compiler of this machine makes of it. */
+/* hologram build: programs or an array graph as C text, or as a library that the C compiler of this machine makes of it. */
 #include "arrays.h"
 #include "cli.h"
 #include "offline/build.h"
@@ -13,6 +13,7 @@ typedef struct build_request {
     bool library;
     HG_VEC(hg_program *) programs;
     HG_VEC(hg_build_value) values;
+    const hg_graph *graph; /* the command's, in place of programs, of which there is one then: its interface */
     hg_text c, h;
 } build_request;
 
@@ -35,6 +36,17 @@ static void load_program(cli *c, build_request *r, const char *path) {
     }
     one.defines.data = one.include_folders.data = NULL;
     cli_join(c, &one);
+}
+
+/* Its interface is the program whose scalars are its symbols. */
+static void load_graph(cli *c, build_request *r, const char *path) {
+    if (!cli_load_graph(c, path)) return;
+    hg_program **face = hg_vec_push(&r->programs);
+    r->graph = c->graph;
+    if (face)
+        *face = hg_program_retain(c->program);
+    else
+        cli_error(c, "X01", "out of memory");
 }
 
 /* ---- scalars with a value ---- */
@@ -70,19 +82,20 @@ static bool take_values(cli *c, build_request *r) {
         for (uint32_t n = 0; n < r->programs.count; n++)
             if (!take_value(c, r, n, pair, &found)) return false;
         if (found) continue;
-        cli_usage(c, "--set %s: no program has a scalar of that name", pair->name);
+        cli_usage(c, "--set %s: nothing has a scalar of that name", pair->name);
         return false;
     }
     return true;
 }
 
 static bool make_texts(cli *c, build_request *r) {
-    hg_status status = hg_build(&(hg_build_request){.programs = (const hg_program *const *)r->programs.data,
-                                                    .count = (uint32_t)r->programs.count,
-                                                    .name = r->name,
-                                                    .values = r->values.data,
-                                                    .value_count = (uint32_t)r->values.count},
-                                &r->c, &r->h);
+    const hg_build_request request = {.programs = (const hg_program *const *)r->programs.data,
+                                      .count = (uint32_t)r->programs.count,
+                                      .graph = r->graph,
+                                      .name = r->name,
+                                      .values = r->values.data,
+                                      .value_count = (uint32_t)r->values.count};
+    hg_status status = r->graph ? hg_build_graph(&request, &r->c, &r->h) : hg_build(&request, &r->c, &r->h);
     if (status == HG_OK) return true;
     if (status == HG_ERROR_INVALID_ARGUMENT)
         cli_usage(c, "%s", hg_last_error()->message);
@@ -184,7 +197,10 @@ int command_build(int argc, char **argv) {
         cli_usage(&c, "expects at least one PROGRAM");
     else if (!r.out)
         cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h");
-    for (uint64_t i = 0; i < c.arguments.count && r.out; i++) load_program(&c, &r, c.arguments.data[i]);
+    if (c.arguments.count == 1 && r.out && cli_is_graph(c.arguments.data[0]))
+        load_graph(&c, &r, c.arguments.data[0]);
+    else
+        for (uint64_t i = 0; i < c.arguments.count && r.out; i++) load_program(&c, &r, c.arguments.data[i]);
     if (c.status == CLI_OK && take_values(&c, &r) && make_texts(&c, &r)) {
         if (r.library)
             write_library(&c, &r);

@@ -86,19 +86,39 @@ static bool is_of_text(const char *text, const char *name) {
     return false;
 }
 
-static hg_status name_function(build_job *job, build_program *p) {
-    const char *name = p->program->name;
+/* A function of the header. */
+static hg_status name_as(const build_job *job, build_program *p, const char *name) {
     bool same = strcmp(name, job->name) == 0;
     snprintf(p->function, sizeof p->function, "%s%s%s", job->name, same ? "" : "_", same ? "" : name);
     for (char *c = p->function; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
     if (build_is_word_of_c(p->function) || build_is_function_of_c(p->function))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name for a function in C", p->function);
-    if (!same && (is_of_text(built_text_interface, name) || is_of_text(built_text_runtime, name)))
+    return build_name_params(job, p);
+}
+
+static bool is_work_size(const char *name) {
+    static const char end[] = "work_bytes";
+    size_t length = strlen(name), own = sizeof end - 1;
+    return length >= own && strcmp(name + length - own, end) == 0;
+}
+
+static hg_status name_function(build_job *job, build_program *p) {
+    const char *name = p->program->name;
+    bool same = strcmp(name, job->name) == 0;
+    HG_TRY(name_as(job, p, name));
+    if (is_work_size(name) || (!same && (is_of_text(built_text_interface, name) || is_of_text(built_text_runtime, name))))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "a program called '%s': %s_%s is another function of the C text", name, job->name, name);
     for (const build_program *other = job->programs; other < p; other++)
         if (strcmp(other->function, p->function) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "two programs called '%s': both would be the function %s", name, p->function);
+    return HG_OK;
+}
+
+/* A static one. */
+static hg_status name_launch(build_job *job, build_program *p) {
+    p->use = BUILD_LAUNCH;
+    snprintf(p->function, sizeof p->function, "hgk_%u", (unsigned)(p - job->programs));
     return build_name_params(job, p);
 }
 
@@ -111,23 +131,34 @@ static bool is_c_name(const char *name) {
 
 /* ---- the two texts ---- */
 
+static void add_declaration(const build_job *job, const build_program *p, hg_text *h) {
+    bool graph = p->use == BUILD_GRAPH;
+    hg_text_addf(h, "\n");
+    if (graph)
+        build_add_graph_comment(job, h);
+    else
+        build_add_comment(p, h);
+    build_add_prototype(job, p, h);
+    hg_text_addf(h, ";\n");
+    if (!p->spans) return;
+    if (graph)
+        build_add_graph_size_prototype(job, h);
+    else
+        build_add_work_prototype(job, p, h);
+    hg_text_addf(h, ";\n");
+}
+
 static void add_header(const build_job *job, hg_text *h) {
     build_add_named(h, job->name, "/* Written by `hologram build`: kernels of ");
-    for (uint32_t i = 0; i < job->count; i++) hg_text_addf(h, i ? ", %s" : "%s", job->programs[i].program->name);
+    if (job->graph) hg_text_addf(h, "%s", job->graph->g->name);
+    for (uint32_t i = 0; i < job->count && !job->graph; i++) hg_text_addf(h, i ? ", %s" : "%s", job->programs[i].program->name);
     build_add_named(
         h, job->name,
         ". For gcc 12 or clang 14 and later, on machines of 64 bits;\n * link with -lm. */\n#ifndef BUILT_H\n#define BUILT_H\n\n#include "
         "<stddef.h>\n#include <stdint.h>\n\n");
     build_add_named(h, job->name, built_text_interface);
-    for (uint32_t i = 0; i < job->count; i++) {
-        hg_text_addf(h, "\n");
-        build_add_comment(&job->programs[i], h);
-        build_add_prototype(job, &job->programs[i], h);
-        hg_text_addf(h, ";\n");
-        if (!job->programs[i].spans) continue;
-        build_add_work_prototype(job, &job->programs[i], h);
-        hg_text_addf(h, ";\n");
-    }
+    for (uint32_t i = 0; i < job->count && !job->graph; i++) add_declaration(job, &job->programs[i], h);
+    if (job->graph) add_declaration(job, &job->graph->face, h);
     hg_text_addf(h, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
@@ -135,54 +166,84 @@ static hg_status add_texts(const build_job *job, hg_text *c, hg_text *h) {
     add_header(job, h);
     HG_TRY(build_add_levels(job, c));
     for (uint32_t i = 0; i < job->count; i++) HG_TRY(build_add_function(job, &job->programs[i], c));
+    if (job->graph) build_add_graph_function(job, c);
     hg_text_addf(c, "\n#if !defined(__clang__)\n#pragma GCC pop_options\n#endif\n#pragma GCC diagnostic pop\n");
     return c->failed || h->failed ? hg_fail_memory() : HG_OK;
+}
+
+/* The graph's function, as a program without code. */
+static hg_status name_graph(build_job *job) {
+    build_program *face = &job->graph->face;
+    face->use = BUILD_GRAPH;
+    face->spans = build_graph_works(job);
+    HG_TRY(name_as(job, face, job->name));
+    face->fixed = hg_calloc(face->program->param_count + (size_t)1, sizeof *face->fixed);
+    static const hg_build_value symbol;
+    for (uint32_t i = 0; face->fixed && i < face->program->param_count; i++)
+        if (face->program->params[i].kind == HG_PARAM_SCALAR) face->fixed[i] = &symbol;
+    return face->fixed ? HG_OK : hg_fail_memory();
 }
 
 static hg_status build_all(build_job *job, hg_text *c, hg_text *h) {
     for (uint32_t i = 0; i < job->count; i++) {
         build_program *p = &job->programs[i];
         p->program = job->request->programs[i];
-        HG_TRY(name_function(job, p));
+        HG_TRY(job->graph ? name_launch(job, p) : name_function(job, p));
         HG_TRY(find_values(job, p));
         HG_TRY(plan_program(p));
         HG_TRY(add_kernels(job, p));
     }
+    if (job->graph) HG_TRY(name_graph(job));
     return add_texts(job, c, h);
 }
 
-hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) {
-    const char *name = r->name;
-    uint32_t count = r->count;
+static hg_status check_name(const char *name) {
     if (!is_c_name(name))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' is no name in C: letters, digits and _, at most %d", name, (int)HG_MAX_IDENT_BYTES);
     static const char *const own[] = {"hgd", "hgk", "hgs", "hgv"};
     for (size_t i = 0; i < HG_COUNT_OF(own); i++)
         if (strncmp(name, own[i], 3) == 0)
             return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s': what begins with hgd, hgk, hgs and hgv is the C text's own", name);
+    return HG_OK;
+}
+
+static void free_program(build_program *p) {
+    for (uint64_t k = 0; p->steps && k < p->plan->steps.count; k++) build_free_step(&p->steps[k]);
+    hg_free(p->names);
+    hg_free(p->fixed);
+    hg_free(p->steps);
+}
+
+/* Kernels that no pass replaced are the plan's. */
+static void free_kernels(build_job *job) {
+    for (uint64_t i = 0; i < job->kernels.count; i++) {
+        bool of_plan = false;
+        for (uint32_t n = 0; n < job->count && job->programs[n].plan; n++)
+            for (uint64_t k = 0; k < job->programs[n].plan->kernels.count; k++)
+                of_plan |= job->programs[n].plan->kernels.data[k].module == job->kernels.data[i].low;
+        if (!of_plan) kir_module_destroy(job->kernels.data[i].low);
+    }
+    hg_vec_free(&job->kernels);
+}
+
+hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c, hg_text *h) {
     build_job job = {.request = r,
-                     .name = name,
+                     .graph = graph,
+                     .name = r->name,
                      .tiles = library_tiles_of(LIBRARY_TILES_V3),
-                     .count = count,
-                     .programs = hg_calloc(count + (size_t)1, sizeof *job.programs)};
+                     .count = r->count,
+                     .programs = hg_calloc(r->count + (size_t)1, sizeof *job.programs)};
     if (!job.programs) return hg_fail_memory();
-    hg_status status = build_all(&job, c, h);
-    for (uint32_t i = 0; i < count; i++) {
-        build_program *p = &job.programs[i];
-        for (uint64_t k = 0; p->steps && k < p->plan->steps.count; k++) build_free_step(&p->steps[k]);
-        hg_free(p->names);
-        hg_free(p->fixed);
-        hg_free(p->steps);
+    hg_status status = check_name(r->name);
+    if (status == HG_OK) status = build_all(&job, c, h);
+    free_kernels(&job);
+    for (uint32_t i = 0; i < r->count; i++) {
+        free_program(&job.programs[i]);
+        plan_destroy(job.programs[i].plan);
     }
-    for (uint64_t i = 0; i < job.kernels.count; i++) {
-        bool of_plan = false; /* the plan frees what no pass replaced */
-        for (uint32_t n = 0; n < count && job.programs[n].plan; n++)
-            for (uint64_t k = 0; k < job.programs[n].plan->kernels.count; k++)
-                of_plan |= job.programs[n].plan->kernels.data[k].module == job.kernels.data[i].low;
-        if (!of_plan) kir_module_destroy(job.kernels.data[i].low);
-    }
-    for (uint32_t i = 0; i < count; i++) plan_destroy(job.programs[i].plan);
-    hg_vec_free(&job.kernels);
+    if (graph) free_program(&graph->face);
     hg_free(job.programs);
     return status;
 }
+
+hg_status hg_build(const hg_build_request *r, hg_text *c, hg_text *h) { return build_run(r, NULL, c, h); }

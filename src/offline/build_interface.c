@@ -82,8 +82,9 @@ static bool is_of_text(const char *text, const char *name) {
 
 /* What a parameter cannot be called: words of C, what the functions and their headers use. */
 static bool is_taken(const build_job *job, const char *name) {
-    static const char own[] = " launch fault run asked asked_block env memories block work work_bytes spans shape bytes lanes level is "
-                              "inputs slots memcpy memset memmove ";
+    static const char own[] =
+        " launch stop fault run asked asked_block env memories block work work_bytes spans shape bytes lanes level is "
+        "inputs slots memcpy memset memmove ";
     static const char *const starts[] = {"hgd", "hgk", "hgv", "hgs", "v_", "EXIT_", "FP_", "HUGE", "M_", "MATH_", "SEEK_", "ATOMIC_"};
     if (is_of_text(job->name, name)) return true;
     for (size_t i = 0; i < HG_COUNT_OF(starts); i++)
@@ -127,7 +128,10 @@ static void add_param(const build_program *p, uint32_t i, hg_text *out) {
 }
 
 void build_add_prototype(const build_job *job, const build_program *p, hg_text *out) {
-    hg_text_addf(out, "int %s(const %s_launch *launch", p->function, job->name);
+    if (p->use == BUILD_PUBLIC)
+        hg_text_addf(out, "int %s(const %s_launch *launch", p->function, job->name);
+    else
+        hg_text_addf(out, "%sint %s(const int *stop", p->use == BUILD_LAUNCH ? "static " : "", p->function);
     for (uint32_t i = 0; i < p->program->param_count; i++) add_param(p, i, out);
     if (p->spans) hg_text_addf(out, ", void *work, size_t work_bytes");
     hg_text_addf(out, ", %s_fault *fault)", job->name);
@@ -142,7 +146,7 @@ static void add_extents(const build_program *p, const hg_extent *e, uint32_t cou
     }
 }
 
-static void comment_param(const build_program *p, uint32_t i, hg_text *out) {
+void build_add_param_comment(const build_program *p, uint32_t i, hg_text *out) {
     static const char *const dirs[] = {"", ", read", ", written", ", changed"};
     const hg_param *param = &p->program->params[i];
     if (param->kind == HG_PARAM_DATA || param->kind == HG_PARAM_SCRATCH || p->fixed[i]) return;
@@ -168,7 +172,7 @@ static void comment_param(const build_program *p, uint32_t i, hg_text *out) {
 void build_add_comment(const build_program *p, hg_text *out) {
     const hg_program *program = p->program;
     hg_text_addf(out, "/* Program %s.\n", program->name);
-    for (uint32_t i = 0; i < program->param_count; i++) comment_param(p, i, out);
+    for (uint32_t i = 0; i < program->param_count; i++) build_add_param_comment(p, i, out);
     if (p->spans) hg_text_addf(out, " *   %-12s %s_work_bytes(…) bytes, for the time of the call\n", "work", p->function);
     if (program->lanes_count) {
         hg_text_addf(out, " * Lanes where launch is NULL: ");

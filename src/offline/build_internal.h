@@ -2,6 +2,8 @@
 #ifndef HG_OFFLINE_BUILD_INTERNAL_H
 #define HG_OFFLINE_BUILD_INTERNAL_H
 
+#include "graph/lower.h"
+#include "graph/memory.h"
 #include "offline/build.h"
 #include "plan/steps/steps.h"
 
@@ -29,7 +31,15 @@ typedef struct build_step {
     uint64_t tables, scratch;         /* where the tables begin in that memory, bytes of it */
 } build_step;
 
+/* Whose function a program's is. */
+typedef enum build_use {
+    BUILD_PUBLIC, /* the header's */
+    BUILD_LAUNCH, /* a launch of a graph: static, begins with `stop` in place of a launch */
+    BUILD_GRAPH   /* the header's, of a graph whose interface the program is: begins with `stop` too */
+} build_use;
+
 typedef struct build_program {
+    uint8_t use; /* build_use */
     const hg_program *program;
     hg_plan *plan;
     char function[HG_MAX_IDENT_BYTES * 2 + 2];
@@ -47,8 +57,18 @@ typedef struct build_program {
 /* What goes into each text as it is: built/NAME.inc and include/hologram/vector.h, written by cmake/texts.cmake into a source of the build. */
 extern const char built_text_vector[], built_text_interface[], built_text_runtime[], built_text_check[];
 
+/* A graph after its passes. */
+typedef struct build_graph {
+    const hg_graph *g;
+    uint64_t *extents; /* graph_extent_values */
+    graph_memory memory;
+    graph_regions regions; /* the job's programs */
+    build_program face;
+} build_graph;
+
 typedef struct build_job {
     const hg_build_request *request;
+    build_graph *graph; /* NULL: programs alone */
     const char *name;
     library_tiles tiles;
     build_program *programs;
@@ -96,6 +116,7 @@ hg_status build_add_levels(const build_job *job, hg_text *out);
 /* build_interface.c: how a function is called, with what says so in front; and its body's beginning. */
 void build_add_prototype(const build_job *job, const build_program *p, hg_text *out);
 void build_add_comment(const build_program *p, hg_text *out);
+void build_add_param_comment(const build_program *p, uint32_t i, hg_text *out);
 const char *build_scalar_type(hg_type type); /* in C; NULL: wider than 64 bits */
 bool build_is_word_of_c(const char *name);
 bool build_is_function_of_c(const char *name);
@@ -110,6 +131,13 @@ void build_add_number(const build_program *p, const hg_extent *e, hg_text *out);
 void build_add_fixed(const build_program *p, hg_text *out);
 void build_add_scalars(const build_program *p, hg_text *out);
 void build_add_asked(const build_program *p, hg_text *out);
+/* build_graph_text.c: whether its function takes a workspace; prototypes, what it says of itself; the function. */
+bool build_graph_works(const build_job *job);
+void build_add_graph_size_prototype(const build_job *job, hg_text *out);
+void build_add_graph_comment(const build_job *job, hg_text *out);
+void build_add_graph_function(const build_job *job, hg_text *out);
+/* build.c: both texts of a request. graph: its launches are the programs; NULL: none. */
+hg_status build_run(const hg_build_request *r, build_graph *graph, hg_text *c, hg_text *h) HG_NODISCARD;
 /* build_plan.c: the function. */
 hg_status build_add_function(const build_job *job, const build_program *p, hg_text *out);
 

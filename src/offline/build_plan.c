@@ -253,8 +253,10 @@ hg_status build_add_function(const build_job *job, const build_program *p, hg_te
     build_add_prototype(job, p, &body);
     hg_text_addf(&body, " {\n");
     build_add_scalars(p, &body);
+    if (p->use == BUILD_LAUNCH) hg_text_addf(&body, "    const @_launch *launch = NULL;\n");
     build_add_asked(p, &body);
     add_begin(p, &body);
+    if (p->use == BUILD_LAUNCH) hg_text_addf(&body, "    run.stop = stop;\n");
     build_add_work(p, &body);
     add_memories(p, &body);
     add_env(p, &body);

@@ -35,6 +35,7 @@ static hg_status expand(const build_job *job, const build_program *p, const plan
     plan_expansion *x = &s->expansion;
     plan_call_make(p->plan, step, s->words, s->constants, s->operands, s->arrays, &s->call, &s->problem);
     x->tiles = &job->tiles;
+    x->rolled = true; /* written out, softmax is ten times as much text, for which a compiler takes as long */
     if (!s->problem.found) plan_collective_of((hg_op)step->op)->expand(&s->call, x);
     return x->failed ? hg_fail_memory() : HG_OK;
 }

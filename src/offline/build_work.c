@@ -23,7 +23,7 @@ static bool is_taken(const build_program *p, uint32_t i) {
 }
 
 void build_add_work_prototype(const build_job *job, const build_program *p, hg_text *out) {
-    hg_text_addf(out, "size_t %s_work_bytes(const %s_launch *launch", p->function, job->name);
+    hg_text_addf(out, "%ssize_t %s_work_bytes(const %s_launch *launch", p->use == BUILD_LAUNCH ? "static " : "", p->function, job->name);
     for (uint32_t i = 0; i < p->program->param_count; i++)
         if (is_taken(p, i)) hg_text_addf(out, ", %s %s", build_scalar_type((hg_type)p->program->params[i].type), p->names[i]);
     hg_text_addf(out, ")");

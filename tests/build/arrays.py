@@ -52,6 +52,63 @@ REFUSED = {
 TENSOR = {"matmul": ({"m": 7, "n": 9, "k": 11}, "'m' has to be"), "edges": ({"h": 20, "w": 30}, "'height' has to be"),
           "recall": ({"n": 100}, "'kv_len' has to be"), "spectrogram": ({"columns": 8}, "'batch' has to be")}
 
+# Graphs: values of their symbols, elements of their outputs; inputs and constants are those of the text.
+TWICE = """.atlas 1
+.program twice
+.param x buffer f32 in [n]
+.param y buffer f32 out [n]
+.param n u64
+.param by f32
+.param from u32
+.scratch t f32 [n]
+.lanes n
+.reg u f32
+.reg at u64
+    parallel_map.f32 t, x, neg, n
+    cvt.u64.u32 at, from
+    add at, at, global
+    ldg u, [t[at]]
+    mul u, u, by
+    stg [y[global]], u
+"""
+GRAPHS = {
+    "mlp": (""".extent b
+.input x f32 [b, 3]
+.constant w1 f32 [3, 4]
+.constant b1 f32 [4]
+.constant w2 f32 [4, 2]
+h1 = gemm a=x, b=w1, bias=b1
+h = parallel_map relu, in=h1
+z = gemm a=h, b=w2
+y = softmax input=z
+.output y
+""", {"b": 5}, {"y": 10}),
+    "parts": (""".extent n
+.program twice "twice.atlas"
+.input x f32 [2, n]
+.input cache f32 [4, 1, 1, 8]
+.view low = x f32 [n]
+.view high = x + n f32 [n]
+a f32 [n] = @twice x=low, n=n, by=2.5, from=0
+c f32 [n] = parallel_map_binary mul, a=a, b=high
+s = parallel_reduce sum, in=c
+.view front = c f32 [1, 1, 1, 8]
+k = kv_cache_update cache=cache, new_kv=front, position=2
+.output a
+.output product = c
+.output again = c
+.output s
+.output k
+.output given = high
+""", {"n": 20}, {"a": 20, "product": 20, "again": 20, "s": 1, "k": 32, "given": 20}),
+    "faulty": (""".program twice "twice.atlas"
+.input x f32 [7]
+e = parallel_map exp, in=x
+y f32 [7] = @twice x=e, n=7, by=1, from=3
+.output y
+""", {}, {"y": 7}),
+}
+
 
 class Texts:
     """What run.py lends: its functions for commands, files, texts and calls."""
@@ -77,7 +134,7 @@ def work_of(library, function):
     return size, bytearray(b"\xa5" * 8)
 
 
-def call_with_work(texts, library, function, arrays, scalars, work_scalars):
+def call_with_work(texts, library, function, arrays, scalars, work_scalars, is_graph=False):
     values = [bytearray(a) or bytearray(1) for a in arrays]
     arguments = []
     for value, given in zip(values, arrays):
@@ -85,7 +142,7 @@ def call_with_work(texts, library, function, arrays, scalars, work_scalars):
     size, guard = work_of(library, function)
     work = None
     if size:
-        count = size(None, *work_scalars)
+        count = size(*([] if is_graph else [None]), *work_scalars)
         work = bytearray(b"\x5a" * count) + guard
         scalars = [*scalars, ctypes.byref((ctypes.c_char * len(work)).from_buffer(work)), ctypes.c_size_t(count)]
     code, fault = texts.call(library, function, None, *arguments, *scalars)
@@ -112,11 +169,11 @@ def ran(texts, path, arrays, scalars=None):
     return "", results
 
 
-def compare(texts, library, function, what, arrays, expected, scalars=(), work_scalars=()):
+def compare(texts, library, function, what, arrays, expected, scalars=(), work_scalars=(), is_graph=False):
     message, results = expected
     for level in texts.levels(library, function.split("_")[0]):
         library[function.split("_")[0] + "_use_level"](level.encode())
-        code, fault, after = call_with_work(texts, library, function, [a[0] for a in arrays.values()], scalars, work_scalars)
+        code, fault, after = call_with_work(texts, library, function, [a[0] for a in arrays.values()], scalars, work_scalars, is_graph)
         words = fault.message.decode()
         if message:
             check(code > 0 and words and words in message, f"{what}, {level}: {code} '{words}', hologram run: {message[:300]}")
@@ -227,8 +284,44 @@ def examples(texts, rng, long):
     check(len(kernels) >= 20, "kernels.def is read")
 
 
+def graph_arrays(rng, text, symbols, outputs):
+    """Those of a graph, in the order of its function: what is given, then outputs."""
+    arrays = {}
+    for name, extents in re.findall(r"^\.(?:input|constant) (\w+) f32 \[(.*)\]$", text, re.M):
+        count = 1
+        for extent in extents.split(","):
+            count *= symbols.get(extent.strip()) or int(extent)
+        arrays[name] = (array_of(rng, "f32", count), True, False)
+    return {**arrays, **{name: (array_of(rng, "f32", count), False, True) for name, count in outputs.items()}}
+
+
+def graphs(texts, rng, long):
+    """Graphs are one function; of a fault the call of the graph is told."""
+    texts.write("twice.atlas", TWICE)
+    for turn, (name, (text, symbols, outputs)) in enumerate(GRAPHS.items()):
+        path = texts.write(name + ".graph", f".graph 1\n.name {name}\n{text}")
+        if symbols:
+            status, out, err = texts.run(texts.command, "build", path, "-o", "set")
+            check(status == 2 and f"the extent {list(symbols)[0]} has to be a number" in err, f"{name} without numbers: {status} {out}{err}")
+        settings = [word for key, value in symbols.items() for word in ("--set", f"{key}={value}")]
+        status, out, err = texts.run(texts.command, "build", path, "-o", "set", *settings)
+        check(status == 0, f"{name}: {out}{err}")
+        library = texts.library("set", texts.compilers[turn % len(texts.compilers)], *compiled_levels(long)) if status == 0 else None
+        if not library:
+            continue
+        arrays = graph_arrays(rng, text, symbols, outputs)
+        compare(texts, library, "set", name, arrays, ran(texts, path, arrays, symbols), is_graph=True)
+        small = [value[0][:-1] if at == 0 else value[0] for at, value in enumerate(arrays.values())]
+        code, fault, _ = call_with_work(texts, library, "set", small, [], [], True)
+        check(code == -1 and b"the input x is f32 [" in fault.message, f"{name}, too small: {code} {fault.message}")
+        if name == "faulty":
+            code, fault, _ = call_with_work(texts, library, "set", [value[0] for value in arrays.values()], [], [], True)
+            check(code == 1 and fault.instruction == 6 and b"twice that makes y, line 6: " in fault.message, f"{name}: {code} {fault.instruction} {fault.message}")
+
+
 def whole_arrays(module, rng, long):
     texts = Texts(module)
     programs(texts, rng, long)
+    graphs(texts, rng, long)
     examples(texts, rng, long)
     problems(texts, GROUPS + (LONG if long else []), long)

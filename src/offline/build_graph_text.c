@@ -1,0 +1,186 @@
+/* The function of an array graph: where its values lie, then its launches one behind the other.
+ * Must not know: kernels. */
+#include "offline/build_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static uint64_t bytes_of(const build_graph *b, uint32_t value) {
+    const graph_value *v = &b->g->values.data[value];
+    return b->extents[v->elements] * graph_type_bytes(v);
+}
+
+/* ---- how it is called ---- */
+
+bool build_graph_works(const build_job *job) {
+    bool works = job->graph->memory.bytes != 0;
+    for (uint32_t i = 0; i < job->count; i++) works |= job->programs[i].spans != 0;
+    return works;
+}
+
+void build_add_graph_size_prototype(const build_job *job, hg_text *out) { hg_text_addf(out, "size_t %s_work_bytes(void)", job->name); }
+
+void build_add_graph_comment(const build_job *job, hg_text *out) {
+    const build_program *face = &job->graph->face;
+    hg_text_addf(out, "/* Graph %s.\n", job->graph->g->name);
+    for (uint32_t i = 0; i < face->program->param_count; i++) build_add_param_comment(face, i, out);
+    if (build_graph_works(job)) hg_text_addf(out, " *   %-12s %s_work_bytes() bytes, for the time of the call\n", "work", job->name);
+    hg_text_addf(out, " * stop: NULL, or a number that another thread makes other than 0 to end the call. What is written shares no memory "
+                      "with anything else. Of a fault\n"
+                      " * instruction is the line of the call in the graph's text. */\n");
+}
+
+/* ---- values ---- */
+
+/* The parameter with a name, in C. */
+static const char *param_named(const build_graph *b, const char *name, bool output) {
+    const hg_program *p = b->face.program;
+    for (uint32_t i = 0; i < p->param_count; i++)
+        if (p->params[i].kind == HG_PARAM_BUFFER && (p->params[i].dir == HG_DIR_OUT) == output && strcmp(p->params[i].name, name) == 0)
+            return b->face.names[i];
+    return "NULL";
+}
+
+static const char *output_name(const build_graph *b, uint32_t value) {
+    for (uint64_t i = 0; i < b->g->outputs.count; i++)
+        if (b->g->outputs.data[i].value == value) return b->g->outputs.data[i].name;
+    return NULL;
+}
+
+/* Where a value lies. */
+static void add_place(const build_graph *b, uint32_t value, hg_text *out) {
+    uint64_t offset = 0;
+    const graph_value *v = &b->g->values.data[value];
+    for (; v->source == GRAPH_VIEW; v = &b->g->values.data[value]) {
+        offset += b->extents[v->offset] * graph_type_bytes(v);
+        value = v->of;
+    }
+    const char *output = output_name(b, v->source == GRAPH_RESULT ? b->memory.owners[value] : value);
+    if (v->source == GRAPH_CONSTANT && v->bytes)
+        hg_text_addf(out, "(void *)(uintptr_t)(hgd_%u + %llu)", (unsigned)value, (ull)offset);
+    else if (v->source != GRAPH_RESULT)
+        hg_text_addf(out, "(void *)((uintptr_t)%s + %llu)", param_named(b, v->name, false), (ull)offset);
+    else if (output)
+        hg_text_addf(out, "(void *)((uintptr_t)%s + %llu)", param_named(b, output, true), (ull)offset);
+    else
+        hg_text_addf(out, "(void *)(hgd_w + %llu)", (ull)(b->memory.offsets[value] + offset));
+}
+
+/* Elements that the graph brings. */
+static void add_constants(const build_graph *b, hg_text *out) {
+    for (uint32_t i = 0; i < b->g->values.count; i++) {
+        const graph_value *v = &b->g->values.data[i];
+        if (v->source != GRAPH_CONSTANT || !v->bytes) continue;
+        hg_text_addf(out, "\nstatic const _Alignas(64) uint8_t hgd_%u[] = {", (unsigned)i);
+        for (uint64_t n = 0; n < bytes_of(b, i); n++)
+            hg_text_addf(out, n % 24 ? " %u," : "\n    %u,", (unsigned)((const uint8_t *)v->bytes)[n]);
+        hg_text_addf(out, " 0\n};\n");
+    }
+}
+
+/* An array of the caller has to be as large as the value. */
+static void add_check(const build_graph *b, uint32_t value, const char *name, const char *what, bool output, hg_text *out) {
+    const char *param = param_named(b, name, output);
+    hg_text shape = {0};
+    graph_print_shape(&shape, b->g, &b->g->values.data[value]);
+    hg_text_addf(out, "    if (!@_given(%s, %s_bytes, UINT64_C(%llu), \"the %s %s is %s\", fault)) return -1;\n", param, param,
+                 (ull)bytes_of(b, value), what, name, shape.data ? shape.data : "");
+    out->failed |= shape.failed;
+    hg_text_free(&shape);
+}
+
+static void add_checks(const build_graph *b, hg_text *out) {
+    for (uint32_t i = 0; i < b->g->values.count; i++) {
+        const graph_value *v = &b->g->values.data[i];
+        if (v->source == GRAPH_INPUT) add_check(b, i, v->name, "input", false, out);
+        if (v->source == GRAPH_CONSTANT && !v->bytes) add_check(b, i, v->name, "constant", false, out);
+    }
+    for (uint64_t i = 0; i < b->g->outputs.count; i++)
+        add_check(b, b->g->outputs.data[i].value, b->g->outputs.data[i].name, "output", true, out);
+}
+
+/* ---- launches ---- */
+
+/* The call of the graph that an instruction of a launch comes from: both have a line. */
+static const graph_call *call_of(const build_graph *b, const graph_region *r, uint32_t inst) {
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < r->calls.count && !r->direct && r->program->lines; i++)
+        if (b->g->calls.data[r->calls.data[i]].line == r->program->lines[inst]) at = i;
+    return &b->g->calls.data[r->calls.data[at]];
+}
+
+static void add_calls(const build_graph *b, uint32_t region, hg_text *out) {
+    const graph_region *r = &b->regions.data[region];
+    char text[160];
+    hg_text_addf(out, "    static const @_call hgd_c%u[] = {", (unsigned)region);
+    for (uint32_t i = 0; i < r->program->inst_count; i++) {
+        const graph_call *call = call_of(b, r, i);
+        hg_text_addf(out, "\n        {%u, \"%s\"},", (unsigned)call->line, graph_call_text(b->g, call, text));
+    }
+    hg_text_addf(out, "\n        {0, \"\"}};\n");
+}
+
+/* The value that a parameter is bound to; GRAPH_NOT_SET: it is no array. */
+static uint32_t value_of(const build_graph *b, const graph_region *r, uint32_t param) {
+    const hg_param *p = &r->program->params[param];
+    const graph_call *call = &b->g->calls.data[r->calls.data[0]];
+    if (p->kind != HG_PARAM_BUFFER && p->kind != HG_PARAM_POOL) return GRAPH_NOT_SET;
+    if (r->direct) {
+        const graph_operand *o = graph_operand_of(b->g, call, param);
+        uint32_t result = graph_result_of(b->g, call, param);
+        return result != GRAPH_NOT_SET ? result : o && o->kind == GRAPH_ARRAY ? o->number : GRAPH_NOT_SET;
+    }
+    for (uint64_t i = 0; i < r->slots.count; i++)
+        if (strcmp(r->slots.data[i].name, p->name) == 0) return r->slots.data[i].value;
+    return GRAPH_NOT_SET;
+}
+
+static void add_launch(const build_job *job, uint32_t region, hg_text *out) {
+    const build_graph *b = job->graph;
+    const graph_region *r = &b->regions.data[region];
+    const build_program *p = &job->programs[region];
+    add_calls(b, region, out);
+    hg_text_addf(out, "    if (%s(stop", p->function);
+    for (uint32_t i = 0; i < r->program->param_count; i++) {
+        uint32_t value = value_of(b, r, i);
+        if (value == GRAPH_NOT_SET) continue;
+        hg_text_addf(out, ", ");
+        add_place(b, value, out);
+        hg_text_addf(out, ", %llu", (ull)bytes_of(b, value));
+    }
+    if (p->spans) hg_text_addf(out, ", hgd_w + %llu, work_bytes - %llu", (ull)b->memory.bytes, (ull)b->memory.bytes);
+    hg_text_addf(out, ", &hgd_f)) return @_in_call(&hgd_f, hgd_c%u, fault);\n", (unsigned)region);
+}
+
+static void add_size(const build_job *job, hg_text *out) {
+    hg_text_addf(out, "\n");
+    build_add_graph_size_prototype(job, out);
+    hg_text_addf(out, " {\n    size_t most = 0, next = 0;\n    (void)next;\n");
+    for (uint32_t i = 0; i < job->count; i++)
+        if (job->programs[i].spans)
+            hg_text_addf(out, "    next = %s_work_bytes(NULL);\n    if (next > most) most = next;\n", job->programs[i].function);
+    hg_text_addf(out, "    return most > SIZE_MAX / 2 ? SIZE_MAX : most + %llu;\n}\n", (ull)job->graph->memory.bytes);
+}
+
+void build_add_graph_function(const build_job *job, hg_text *out) {
+    const build_graph *b = job->graph;
+    hg_text body = {0};
+    bool works = build_graph_works(job);
+    add_constants(b, &body);
+    if (works) add_size(job, &body);
+    hg_text_addf(&body, "\n");
+    build_add_prototype(job, &b->face, &body);
+    hg_text_addf(&body, " {\n    @_fault hgd_f = {0};\n    (void)stop;\n");
+    add_checks(b, &body);
+    if (works)
+        hg_text_addf(&body,
+                     "    if (!@_given(work, work_bytes, %s_work_bytes(), \"work is too small\", fault)) return -1;\n"
+                     "    uint8_t *const hgd_w = (uint8_t *)work;\n    (void)hgd_w;\n",
+                     job->name);
+    for (uint32_t i = 0; i < job->count; i++) add_launch(job, i, &body);
+    hg_text_addf(&body, "    if (fault) *fault = hgd_f;\n    return 0;\n}\n");
+    if (body.data) build_add_marked(out, job->name, body.data);
+    out->failed |= body.failed;
+    hg_text_free(&body);
+}
