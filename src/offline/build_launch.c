@@ -182,7 +182,10 @@ void build_add_expansion(const build_job *job, const build_program *p, uint32_t 
         return;
     }
     hg_text_addf(out, "    {\n        hgv_memory hgd_m[%u];\n", (unsigned)s->call.array_count);
-    if (s->scratch) hg_text_addf(out, "        uint8_t *const hgd_w = (uint8_t *)work + spans[%u].begin.value;\n", (unsigned)p->step_span);
+    if (s->scratch)
+        hg_text_addf(out, "        uint8_t *const hgd_w = (uint8_t *)work + spans[%u].begin.value;\n", (unsigned)p->step_span);
+    else
+        hg_text_addf(out, "        uint8_t *const hgd_w = NULL;\n        (void)hgd_w;\n");
     add_arrays(p, step, s, out);
     add_overlaps(step, s, out);
     for (uint64_t i = 0; i < s->expansion.actions.count; i++) add_action(job, step, s, i, out);

@@ -19,7 +19,7 @@ GROUPS = [
      "kv_cache_update.f32 position=5 batch=2 heads=3 head_dim=4", "batch_norm.f32 batch=2 channels=6 spatial=5 eps=1e-5"],
     ["layer_norm.f16 n=100 rows=3 eps=0.0009765625", "group_norm.f32 batch=2 channels=6 groups=3 spatial=5 eps=1e-5"],
     ["rope.f32 batch=2 seq_len=7 heads=3 head_dim=30 halves=true", "sparse_gemm.f32 m=7 n=33 k=40 part=0.3", "tensor_contract.f32 shape_a=7,5 shape_b=9,7 contract_dims=0,1"],
-    ["quantized_gemm.i8 m=9 n=33 k=70 a_scale=0.02 b_scale=0.03 c_scale=0.5 a_zero=5 b_zero=3 c_zero=7",
+    ["quantized_gemm.i8 m=9 n=33 k=70 a_scale=0.02 b_scale=0.03 c_scale=0.5 a_zero=5 b_zero=3 c_zero=7", "quantized_gemm.u8 m=3 n=5 k=0 a_scale=0.5 b_scale=0.25 c_scale=0.125",
      "conv2d.f32 batch=2 in_channels=4 out_channels=9 height=10 width=11 kernel_h=3 kernel_w=3 stride=2,2 padding=1,1"],
     ["fft.f32 n=16 inverse=false", "fft.f32 n=3 inverse=true batch=2"],
     ["attention.bf16 batch=2 heads=2 seq_len=5 head_dim=8"],
