@@ -119,6 +119,7 @@ static hg_status name_function(build_job *job, build_program *p) {
 static hg_status name_launch(build_job *job, build_program *p) {
     p->use = BUILD_LAUNCH;
     snprintf(p->function, sizeof p->function, "hgk_%u", (unsigned)(p - job->programs));
+    HG_TRY(build_find_places(job, p));
     return build_name_params(job, p);
 }
 
@@ -211,6 +212,7 @@ static void free_program(build_program *p) {
     for (uint64_t k = 0; p->steps && k < p->plan->steps.count; k++) build_free_step(&p->steps[k]);
     hg_free(p->names);
     hg_free(p->fixed);
+    hg_free(p->places);
     hg_free(p->steps);
 }
 

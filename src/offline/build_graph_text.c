@@ -48,23 +48,32 @@ static const char *output_name(const build_graph *b, uint32_t value) {
     return NULL;
 }
 
-/* Where a value lies. */
-static void add_place(const build_graph *b, uint32_t value, hg_text *out) {
-    uint64_t offset = 0;
-    const graph_value *v = &b->g->values.data[value];
-    for (; v->source == GRAPH_VIEW; v = &b->g->values.data[value]) {
-        offset += b->extents[v->offset] * graph_type_bytes(v);
+/* Of a value that takes over memory of an output: in that one's. */
+static build_place place_of(const build_graph *b, uint32_t value) {
+    build_place p = {.bytes = bytes_of(b, value)};
+    for (const graph_value *v = &b->g->values.data[value]; v->source == GRAPH_VIEW; v = &b->g->values.data[value]) {
+        p.begin += b->extents[v->offset] * graph_type_bytes(v);
         value = v->of;
     }
-    const char *output = output_name(b, v->source == GRAPH_RESULT ? b->memory.owners[value] : value);
-    if (v->source == GRAPH_CONSTANT && v->bytes)
-        hg_text_addf(out, "(void *)(uintptr_t)(hgd_%u + %llu)", (unsigned)value, (ull)offset);
-    else if (v->source != GRAPH_RESULT)
-        hg_text_addf(out, "(void *)((uintptr_t)%s + %llu)", param_named(b, v->name, false), (ull)offset);
-    else if (output)
-        hg_text_addf(out, "(void *)((uintptr_t)%s + %llu)", param_named(b, output, true), (ull)offset);
+    p.value = value;
+    if (b->g->values.data[value].source != GRAPH_RESULT) return p;
+    p.value = b->memory.owners[value];
+    if (output_name(b, p.value)) return p;
+    p.value = GRAPH_NOT_SET;
+    p.begin += b->memory.offsets[value];
+    return p;
+}
+
+static void add_place(const build_graph *b, const build_place *p, hg_text *out) {
+    const graph_value *v = p->value == GRAPH_NOT_SET ? NULL : &b->g->values.data[p->value];
+    if (!v)
+        hg_text_addf(out, "(void *)(hgd_w + %llu)", (ull)p->begin);
+    else if (v->source == GRAPH_CONSTANT && v->bytes)
+        hg_text_addf(out, "(void *)(uintptr_t)(hgd_%u + %llu)", (unsigned)p->value, (ull)p->begin);
     else
-        hg_text_addf(out, "(void *)(hgd_w + %llu)", (ull)(b->memory.offsets[value] + offset));
+        hg_text_addf(out, "(void *)((uintptr_t)%s + %llu)",
+                     v->source == GRAPH_RESULT ? param_named(b, output_name(b, p->value), true) : param_named(b, v->name, false),
+                     (ull)p->begin);
 }
 
 /* Elements that the graph brings. */
@@ -113,7 +122,7 @@ static const graph_call *call_of(const build_graph *b, const graph_region *r, ui
 static void add_calls(const build_graph *b, uint32_t region, hg_text *out) {
     const graph_region *r = &b->regions.data[region];
     char text[160];
-    hg_text_addf(out, "    static const @_call hgd_c%u[] = {", (unsigned)region);
+    hg_text_addf(out, "    static const @_graph_call hgd_c%u[] = {", (unsigned)region);
     for (uint32_t i = 0; i < r->program->inst_count; i++) {
         const graph_call *call = call_of(b, r, i);
         hg_text_addf(out, "\n        {%u, \"%s\"},", (unsigned)call->line, graph_call_text(b->g, call, text));
@@ -136,6 +145,18 @@ static uint32_t value_of(const build_graph *b, const graph_region *r, uint32_t p
     return GRAPH_NOT_SET;
 }
 
+hg_status build_find_places(const build_job *job, build_program *p) {
+    const build_graph *b = job->graph;
+    const graph_region *r = &b->regions.data[p - job->programs];
+    p->places = hg_calloc(r->program->param_count + (size_t)1, sizeof *p->places);
+    if (!p->places) return hg_fail_memory();
+    for (uint32_t i = 0; i < r->program->param_count; i++) {
+        uint32_t value = value_of(b, r, i);
+        p->places[i] = value == GRAPH_NOT_SET ? (build_place){.value = GRAPH_NOT_SET} : place_of(b, value);
+    }
+    return HG_OK;
+}
+
 static void add_launch(const build_job *job, uint32_t region, hg_text *out) {
     const build_graph *b = job->graph;
     const graph_region *r = &b->regions.data[region];
@@ -143,11 +164,10 @@ static void add_launch(const build_job *job, uint32_t region, hg_text *out) {
     add_calls(b, region, out);
     hg_text_addf(out, "    if (%s(stop", p->function);
     for (uint32_t i = 0; i < r->program->param_count; i++) {
-        uint32_t value = value_of(b, r, i);
-        if (value == GRAPH_NOT_SET) continue;
+        if (value_of(b, r, i) == GRAPH_NOT_SET) continue;
         hg_text_addf(out, ", ");
-        add_place(b, value, out);
-        hg_text_addf(out, ", %llu", (ull)bytes_of(b, value));
+        add_place(b, &p->places[i], out);
+        hg_text_addf(out, ", %llu", (ull)p->places[i].bytes);
     }
     if (p->spans) hg_text_addf(out, ", hgd_w + %llu, work_bytes - %llu", (ull)b->memory.bytes, (ull)b->memory.bytes);
     hg_text_addf(out, ", &hgd_f)) return @_in_call(&hgd_f, hgd_c%u, fault);\n", (unsigned)region);

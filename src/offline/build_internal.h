@@ -38,6 +38,12 @@ typedef enum build_use {
     BUILD_GRAPH   /* the header's, of a graph whose interface the program is: begins with `stop` too */
 } build_use;
 
+/* Where an array of a graph's launch lies: in the memory of a value, or in the workspace (GRAPH_NOT_SET). */
+typedef struct build_place {
+    uint32_t value;
+    uint64_t begin, bytes;
+} build_place;
+
 typedef struct build_program {
     uint8_t use; /* build_use */
     const hg_program *program;
@@ -46,6 +52,7 @@ typedef struct build_program {
     char (*names)[HG_MAX_IDENT_BYTES + 16]; /* of parameters in C */
     uint32_t first_kernel;                  /* of the plan's, in build_job.kernels */
     const hg_build_value **fixed;           /* by parameter: a scalar's value, which the function does not take; NULL: it takes it */
+    build_place *places;                    /* by parameter, of a graph's launch: arrays may share memory. NULL: they do not */
     build_step *steps;
     /* The workspace in parts: those of .scratch, of what lanes keep, of steps. Those in front of zeroed_spans begin as zeros. */
     uint32_t spans, keep_span, step_span, zeroed_spans;
@@ -131,7 +138,8 @@ void build_add_number(const build_program *p, const hg_extent *e, hg_text *out);
 void build_add_fixed(const build_program *p, hg_text *out);
 void build_add_scalars(const build_program *p, hg_text *out);
 void build_add_asked(const build_program *p, hg_text *out);
-/* build_graph_text.c: whether its function takes a workspace; prototypes, what it says of itself; the function. */
+/* build_graph_text.c: where the arrays of its launches lie; whether its function takes a workspace; prototypes, what it says of itself; the function. */
+hg_status build_find_places(const build_job *job, build_program *p) HG_NODISCARD;
 bool build_graph_works(const build_job *job);
 void build_add_graph_size_prototype(const build_job *job, hg_text *out);
 void build_add_graph_comment(const build_job *job, hg_text *out);

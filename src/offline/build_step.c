@@ -58,19 +58,28 @@ static hg_status add_kernel(build_job *job, build_program *p, const plan_kernel_
 
 /* ---- memory ---- */
 
-/* Whether two arrays of an instruction may share memory: distinct parameters of the function that are written do not. */
+/* The parameter that an array is, whole or in part; UINT32_MAX: a handle that is computed. */
+static uint32_t param_of(const build_program *p, const plan_step *step, const plan_array *a) {
+    const plan_env *e = argument(p, step, a->place->first_arg);
+    return e->init == PLAN_INIT_PARAM && e->writer == PLAN_BY_NOBODY ? build_param_of(p, e->reg) : UINT32_MAX;
+}
+
+/* Whether two arrays of an instruction may share memory. Distinct parameters of which one is written do not, but in a graph. */
 static bool may_share(const build_program *p, const plan_step *step, const plan_array *x, const plan_array *y) {
     if (!x->place || !y->place || x->place->space != y->place->space) return false;
-    const plan_env *a = argument(p, step, x->place->first_arg), *b = argument(p, step, y->place->first_arg);
-    bool params = a->init == PLAN_INIT_PARAM && b->init == PLAN_INIT_PARAM && a->writer == PLAN_BY_NOBODY && b->writer == PLAN_BY_NOBODY;
-    return !params || a->reg == b->reg;
+    uint32_t a = param_of(p, step, x), b = param_of(p, step, y);
+    if (a == UINT32_MAX || b == UINT32_MAX || a == b) return true;
+    if (!p->places || p->places[a].value != p->places[b].value) return false;
+    const build_place *at = &p->places[a], *other = &p->places[b];
+    return at->begin < other->begin + other->bytes && other->begin < at->begin + at->bytes;
 }
 
 /* Whether they are the same elements in any call. */
 static bool same_place(const build_program *p, const plan_step *step, const plan_array *x, const plan_array *y) {
-    const kir_step_operand *a = x->place, *b = y->place;
-    bool params = argument(p, step, a->first_arg)->init == PLAN_INIT_PARAM && argument(p, step, b->first_arg)->init == PLAN_INIT_PARAM;
-    return params && !a->has_index && !b->has_index && a->disp == b->disp && plan_array_same_shape(x, y);
+    uint32_t a = param_of(p, step, x), b = param_of(p, step, y);
+    if (a == UINT32_MAX || b == UINT32_MAX || x->place->has_index || y->place->has_index) return false;
+    bool together = a == b || (p->places && p->places[a].value == p->places[b].value && p->places[a].begin == p->places[b].begin);
+    return together && x->place->disp == y->place->disp && plan_array_same_shape(x, y);
 }
 
 /* Whether an array that is read has to be read from a copy where it shares memory with one that is written. */

@@ -1,11 +1,13 @@
 /* Random array graphs: with all passes, with each pass alone and with passes in random order the outputs are those of the calls one by one, bit for bit.
  *
- *     graphs [--seed N] [--count N] [--calls N] [--backend B] [--jit on|off|auto] [--show]
+ *     graphs [--seed N] [--count N] [--calls N] [--backend B] [--jit on|off|auto] [--build COMPILER] [--show]
  *
- * Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
+ * --build: and those of the C text of `hologram build`, compiled by COMPILER. Two NaNs are equal. A graph that fails is printed with the command that makes it again. */
 /* test: timeout=600 */
+#include "graph/build.h"
 #include "graph/generate.h"
 #include "runtime/graph.h"
+#include "support/c_build.h"
 #include "test.h"
 #include <stdlib.h>
 
@@ -19,7 +21,8 @@ typedef struct tester {
     uint64_t seed, state;
     uint32_t calls;
     const char *backend_name;
-    bool failed;
+    bool builds, failed;
+    uint32_t built_count, none_count;
 } tester;
 
 static void complain(tester *t, const char *what, const char *passes) {
@@ -157,6 +160,31 @@ static void check_text(tester *t) {
     hg_graph_release(copy);
 }
 
+/* As C text. */
+static void run_built(tester *t) {
+    uint8_t *arrays[GENERATE_MOST_ARRAYS];
+    char why[256];
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        arrays[i] = a->output ? malloc((size_t)bytes_of(a) + 1) : t->expected[i];
+        if (a->output) memset(arrays[i], 0xA5, (size_t)bytes_of(a) + 1);
+    }
+    built_graph_outcome outcome = built_graph_run(t->built, &t->graph, arrays, why);
+    t->built_count += outcome == BUILT_GRAPH_RAN;
+    t->none_count += outcome == BUILT_GRAPH_HAS_NONE;
+    if (outcome == BUILT_GRAPH_HAS_NONE) printf("not built: %s\n", why);
+    if (outcome == BUILT_GRAPH_FAILED) complain(t, why, "of C text");
+    for (uint32_t i = 0; i < t->graph.array_count; i++) {
+        const generated_array *a = &t->graph.arrays[i];
+        if (!a->output) continue;
+        if (outcome == BUILT_GRAPH_RAN && !equal(a, arrays[i], t->expected[i]))
+            complain(t, a->name, "of C text");
+        else
+            test_passed++;
+        free(arrays[i]);
+    }
+}
+
 /* Those that change the graph in any order, some more than once; then some of those that give memory, in theirs. */
 static void random_passes(tester *t, char names[200]) {
     size_t length = 0;
@@ -186,6 +214,7 @@ static void check_one(tester *t, bool thorough) {
     if (!t->failed) check_text(t);
     if (!t->failed) run(t, "none", true, false);
     if (!t->failed) run(t, NULL, false, true);
+    if (!t->failed && t->builds) run_built(t);
     for (uint32_t i = 0; hg_graph_pass_name(i) && thorough && !t->failed; i++) run(t, hg_graph_pass_name(i), false, false);
     for (uint32_t i = 0; i < (thorough ? 3 : 1) && !t->failed; i++) {
         random_passes(t, names);
@@ -200,7 +229,8 @@ static void check_one(tester *t, bool thorough) {
 int main(int argc, char **argv) {
     tester *t = calloc(1, sizeof *t);
     uint64_t seed = 1, count = 200;
-    const char *jit = "off";
+    const char *jit = "off", *compiler = NULL;
+    char reason[256];
     bool show = false;
     if (!t) return 1;
     t->backend_name = "cpu";
@@ -213,7 +243,13 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--calls") == 0) t->calls = (uint32_t)strtoul(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--backend") == 0) t->backend_name = argv[i + 1];
         if (strcmp(argv[i], "--jit") == 0) jit = argv[i + 1];
+        if (strcmp(argv[i], "--build") == 0) compiler = argv[i + 1];
     }
+    if (compiler && !c_build_use(compiler, reason)) {
+        SKIP(reason);
+        return test_done();
+    }
+    t->builds = compiler != NULL;
     hg_config config = hg_config_default();
     snprintf(config.backend, sizeof config.backend, "%s", t->backend_name);
     config.timeout_ms = 0; /* a driver's compiler may take long */
@@ -233,6 +269,7 @@ int main(int argc, char **argv) {
         check_one(t, i % 4 == 0);
     }
     hg_backend_destroy(t->backend);
+    if (t->builds) printf("built: %u graphs, not built: %u\n", (unsigned)t->built_count, (unsigned)t->none_count);
     printf("%llu graphs of up to %u calls on %s\n", (unsigned long long)count, (unsigned)t->calls, t->backend_name);
     free(t);
     return test_done();

@@ -85,7 +85,9 @@ static bool write_file(const char *folder, const char *name, const hg_text *text
     return f && fclose(f) == 0 && good;
 }
 
-static void *compile(const char *folder, const hg_text *c, const hg_text *h) {
+void *c_build_compile(const hg_text *c, const hg_text *h) {
+    char folder[] = "/tmp/hologram-slice-XXXXXX";
+    if (!mkdtemp(folder)) return NULL;
     char line[640], path[160];
     static const char *const names[] = {"slice.c", "slice.h", "slice.so"};
     snprintf(line, sizeof line, "%s -std=gnu17 -Wall -Wextra -Werror -shared -fPIC -I%s -o %s/slice.so %s/slice.c -lm", command, folder,
@@ -102,22 +104,21 @@ static void *compile(const char *folder, const hg_text *c, const hg_text *h) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
     }
+    rmdir(folder);
     return library;
 }
 
 c_build *c_build_make(const hg_program *program, bool *failed) {
     hg_text c = {0}, h = {0};
-    char folder[] = "/tmp/hologram-slice-XXXXXX";
     c_build *b = calloc(1, sizeof *b);
     hg_status status = hg_build(&(hg_build_request){.programs = &program, .count = 1, .name = "slice"}, &c, &h);
     *failed = status != HG_OK && status != HG_ERROR_ISA;
     if (*failed) fprintf(stderr, "%s\n", hg_last_error_text());
-    if (status == HG_OK && add_call(program, strstr(h.data, "size_t work_bytes") != NULL, &c) && mkdtemp(folder)) {
-        b->library = compile(folder, &c, &h);
+    if (status == HG_OK && add_call(program, strstr(h.data, "size_t work_bytes") != NULL, &c)) {
+        b->library = c_build_compile(&c, &h);
         b->program = program;
         b->parts = !strstr(h.data, "It runs all lanes");
         *failed = !b->library;
-        rmdir(folder);
     }
     hg_text_free(&c);
     hg_text_free(&h);

@@ -11,6 +11,8 @@ bool c_build_use(const char *compiler, char reason[256]);
 /* NULL: C has not what the program needs, or (with *failed) the compiler refused the text. */
 c_build *c_build_make(const hg_program *program, bool *failed);
 void c_build_free(c_build *b);
+/* The library of two texts with the name `slice`, for dlclose; NULL after a message. */
+void *c_build_compile(const hg_text *c, const hg_text *h);
 /* The levels that this machine has; NULL: past the last. */
 const char *c_build_level(c_build *b, uint32_t index);
 /* Runs once at a level, in as many calls as there are parts (of a program that is one kernel). Arrays hold the results. */
