@@ -130,6 +130,19 @@ static hg_status check_places(const build_program *p, const plan_step *step) {
     return HG_OK;
 }
 
+/* Whether an array that is read may lie across one that is written: it would be read from a copy. */
+static bool lies_across(const build_program *p, const plan_step *step) {
+    const kir_step *info = step->info;
+    for (uint32_t i = 0; i < info->count; i++)
+        for (uint32_t w = 0; w < info->count; w++) {
+            const kir_step_operand *o = &info->operands[i], *written = &info->operands[w];
+            if (i == w || o->kind != KIR_STEP_ARRAY || written->kind != KIR_STEP_ARRAY || !(written->access & HG_WRITE)) continue;
+            const plan_array x = {.place = o}, y = {.place = written};
+            if (may_share(p, step, &x, &y) && !same_place(p, step, &x, &y)) return true;
+        }
+    return false;
+}
+
 /* A map or a reduction whose count a call knows. */
 static hg_status add_counted(build_job *job, build_program *p, const plan_step *step, uint32_t unknown, build_step *s) {
     const plan_collective *of = plan_collective_of((hg_op)step->op);
@@ -141,6 +154,9 @@ static hg_status add_counted(build_job *job, build_program *p, const plan_step *
         return build_refuse(p, step->inst + 1,
                             "of reductions of %s the count has to be a number when the text is made: --set gives that of a parameter",
                             hg_type_name(type));
+    if (of == &plan_collective_map && lies_across(p, step))
+        return build_refuse(p, step->inst + 1,
+                            "an array that it reads may lie across one that it writes: the count has to be a number when the text is made");
     kir_module *m = plan_map_kernel(build_step_function(step), type);
     if (!m) return hg_fail_memory();
     hg_status status = build_add_kernel(job, p, m, true, &s->kernel);

@@ -46,6 +46,7 @@ REFUSED = {
                 "'n' has to be a number when the text is made"),
     "half_sum": (".param x buffer f16 in [n]\n.param n u64\n.reg s f16\n.param y buffer f16 out [1]", "    parallel_reduce.f16 s, x, sum, n\n    stg [y[0]], s\n", "(parallel_reduce.f16",
                  "of reductions of f16 the count has to be a number"),
+    "across": (".param x buffer f32 inout [n]\n.param n u64\n.param m u64", "    parallel_map.f32 [x + 4], [x], neg, m\n", "(parallel_map.f32", "may lie across one that it writes"),
     "classed": ("", "    parallel_map.f32 [class5], [class5], neg, 3\n", "(parallel_map.f32", "is a buffer or a pool"),
 }
 # Examples that need values of scalars, without which they are refused; arrays are bytes of which the last are a result.
