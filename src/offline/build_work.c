@@ -16,7 +16,7 @@ void build_plan_work(build_program *p) {
     p->spans += bytes != 0;
 }
 
-/* Calls do(i) for each scalar that the function takes by value. */
+/* Whether a parameter is a scalar that the function takes by value. */
 static bool is_taken(const build_program *p, uint32_t i) {
     const hg_param *param = &p->program->params[i];
     return param->kind == HG_PARAM_SCALAR && !p->fixed[i] && build_scalar_type((hg_type)param->type);

@@ -135,7 +135,7 @@ def work_of(library, function):
     return size, bytearray(b"\xa5" * 8)
 
 
-def call_with_work(texts, library, function, arrays, scalars, work_scalars, is_graph=False):
+def call_with_work(texts, library, function, arrays, scalars, work_scalars, is_graph=False, first=None):
     values = [bytearray(a) or bytearray(1) for a in arrays]
     arguments = []
     for value, given in zip(values, arrays):
@@ -146,7 +146,7 @@ def call_with_work(texts, library, function, arrays, scalars, work_scalars, is_g
         count = size(*([] if is_graph else [None]), *work_scalars)
         work = bytearray(b"\x5a" * count) + guard
         scalars = [*scalars, ctypes.byref((ctypes.c_char * len(work)).from_buffer(work)), ctypes.c_size_t(count)]
-    code, fault = texts.call(library, function, None, *arguments, *scalars)
+    code, fault = texts.call(library, function, first, *arguments, *scalars)
     check(not work or work[-8:] == guard, f"{function}: bytes behind the workspace were written")
     return code, fault, [bytes(v[:len(a)]) for v, a in zip(values, arrays)]
 
@@ -315,6 +315,8 @@ def graphs(texts, rng, long):
         small = [value[0][:-1] if at == 0 else value[0] for at, value in enumerate(arrays.values())]
         code, fault, _ = call_with_work(texts, library, "set", small, [], [], True)
         check(code == -1 and b"the input x is f32 [" in fault.message, f"{name}, too small: {code} {fault.message}")
+        code, fault, _ = call_with_work(texts, library, "set", [value[0] for value in arrays.values()], [], [], True, ctypes.c_int(1))
+        check(code == -2 and fault.message == b"stopped by the caller", f"{name}, stopped: {code} {fault.message}")
         if name == "faulty":
             code, fault, _ = call_with_work(texts, library, "set", [value[0] for value in arrays.values()], [], [], True)
             check(code == 1 and fault.instruction == 6 and b"twice that makes y, line 6: " in fault.message, f"{name}: {code} {fault.instruction} {fault.message}")
