@@ -1592,7 +1592,7 @@ def graphs():
             (2, r"--passes compares runs of one graph on one device: it goes without --against", "diff", net, "--passes", "--against", "cpu"),
             (2, r"'.*axpy.atlas' is no array graph", "diff", net, "--against-program", program("axpy")),
             (2, r"array 'x': its second extent is 4, expected 6", "diff", net, "--shape", "x=f32[3,4]"),
-            (2, r"'net.graph' is an array graph: run, verify, explain, emit, bench and diff take one", "asm", net)):
+            (2, r"'net.graph' is an array graph: run, verify, explain, emit, bench, diff and build", "asm", net)):
         expect(run(*arguments), status, pattern, out="", what=f"{arguments}")
 
 
