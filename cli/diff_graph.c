@@ -182,7 +182,9 @@ static hg_status compare_outputs(const diff_case *d, hg_graph *const graphs[2], 
 }
 
 /* Both sides call by call, every value to be seen. */
-static hg_status find_call(diff_case *d, const hg_graph_options *options, bool *found, graph_finding *f) {
+static hg_status find_call(diff_case *d, const hg_graph_options *options, graph_finding *found) {
+    graph_finding f = {0};
+    bool differ = false;
     hg_graph *shown[2] = {NULL, NULL};
     graph_trial trials[2] = {{0}, {0}};
     hg_graph_options one = *options;
@@ -192,7 +194,8 @@ static hg_status find_call(diff_case *d, const hg_graph_options *options, bool *
         status = showing(d->graphs[i], 0, d->graphs[i]->calls.count, d->graphs[i]->values.count, &shown[i]);
         if (status == HG_OK) status = cli_try_graph(d->sides[i].backend, shown[i], &one, d->values, &trials[i]);
     }
-    if (status == HG_OK && same_end(&trials[0], &trials[1])) status = compare_outputs(d, shown, trials, found, f);
+    if (status == HG_OK && same_end(&trials[0], &trials[1])) status = compare_outputs(d, shown, trials, &differ, &f);
+    if (differ) *found = f; /* else it stays the output */
     for (int i = 0; i < 2; i++) {
         cli_trial_free(&trials[i]);
         hg_graph_release(shown[i]);
@@ -204,14 +207,14 @@ static hg_status on_two_devices(diff_case *d, const hg_graph_options *options) {
     const char *const labels[2] = {d->sides[0].label, d->sides[1].label};
     graph_trial trials[2] = {{0}, {0}};
     graph_finding f = {0};
-    bool differ = false, found = false;
+    bool differ = false;
     char what[160];
     hg_status status = HG_OK;
     snprintf(what, sizeof what, "%s and %s", labels[0], labels[1]);
     for (int i = 0; i < 2 && status == HG_OK; i++)
         status = cli_try_graph(d->sides[i].backend, d->graphs[i], options, d->values, &trials[i]);
     if (status == HG_OK && same_end(&trials[0], &trials[1])) status = compare_outputs(d, d->graphs, trials, &differ, &f);
-    if (status == HG_OK && differ) status = find_call(d, options, &found, &f);
+    if (status == HG_OK && differ) status = find_call(d, options, &f);
     if (status != HG_OK)
         ;
     else if (!same_end(&trials[0], &trials[1]))
@@ -259,15 +262,17 @@ static hg_status compare_call(pass_search *s, hg_graph *shown, bool *differ, gra
 }
 
 /* The graph after the passes with one more call at a time, until what that call makes differs. */
-static hg_status search_calls(pass_search *s, graph_finding *f) {
+static hg_status search_calls(pass_search *s, graph_finding *found) {
     bool differ = false;
+    graph_finding f = {0};
     for (uint64_t i = 0; i < s->done->calls.count && !differ; i++) {
         hg_graph *shown;
         HG_TRY(showing(s->done, i, i + 1, s->d->c->graph->values.count, &shown));
-        hg_status status = compare_call(s, shown, &differ, f);
+        hg_status status = compare_call(s, shown, &differ, &f);
         hg_graph_release(shown);
         HG_TRY(status);
     }
+    if (differ) *found = f; /* else it stays the output */
     return HG_OK;
 }
 

@@ -121,7 +121,7 @@ static void free_attempt(attempt *t) {
     hg_free(t->more);
 }
 
-static hg_status clear_class(hg_backend *b) {
+hg_status diff_clear_class(hg_backend *b) {
     uint8_t *zeros = hg_calloc(1, HG_MAX_CLASS_MEMORY_BYTES);
     if (!zeros) return hg_fail_memory();
     hg_status status = hg_buffer_write(b, (hg_buffer){0}, 0, zeros, HG_MAX_CLASS_MEMORY_BYTES);
@@ -133,7 +133,7 @@ static hg_status perform(attempt *t, const hg_program *program, const hg_launch 
     hg_backend *b = t->side->backend;
     bool classes = diff_reaches_class(program), state = reaches_state(program);
     HG_TRY(upload(t));
-    if (classes) HG_TRY(clear_class(b));
+    if (classes) HG_TRY(diff_clear_class(b));
     if (state) HG_TRY(hg_backend_reset_state(b));
     result->status = hg_backend_execute_program_with_params(b, program, launch, t->params);
     if (result->status != HG_OK) result->error = *hg_last_error();

@@ -1,4 +1,5 @@
 /* Array graphs on a device: run, and runs that others compare. Must not know: passes, memory plans. */
+#include "diff.h"
 #include "graph.h"
 #include <string.h>
 
@@ -96,9 +97,16 @@ static hg_status take(attempt *t, graph_trial *trial) {
     return HG_OK;
 }
 
+static hg_status clear_classes(const attempt *t) {
+    for (uint64_t i = 0; i < t->g->programs.count; i++)
+        if (diff_reaches_class(t->g->programs.data[i].program)) return diff_clear_class(t->b);
+    return HG_OK;
+}
+
 static hg_status perform(attempt *t, const hg_graph_options *options, graph_trial *trial) {
     HG_TRY(give(t));
     HG_TRY(hg_backend_reset_state(t->b));
+    HG_TRY(clear_classes(t));
     trial->status = launch(t->b, t->g, options, t->params);
     if (trial->status == HG_OK) return take(t, trial);
     trial->error = *hg_last_error();

@@ -4,8 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A view that is the same elements for every binding. */
+static bool has_numbers(const hg_graph *g, const graph_value *v) {
+    uint64_t number;
+    bool numbers = graph_is_number(g, v->offset, &number);
+    for (uint8_t d = 0; d < v->rank && numbers; d++)
+        numbers = graph_is_number(g, v->extents[d], &number) && (!v->strided || graph_is_number(g, v->strides[d], &number));
+    return numbers;
+}
+
+/* Elements that stand with the graph, also through views. */
 static bool is_known(const hg_graph *g, uint32_t value) {
-    const graph_value *v = &g->values.data[graph_base(g, value)];
+    const graph_value *v = &g->values.data[value];
+    for (; v->source == GRAPH_VIEW; v = &g->values.data[v->of])
+        if (!has_numbers(g, v)) return false;
     return v->source == GRAPH_CONSTANT && (v->bytes || v->once);
 }
 
@@ -67,22 +79,23 @@ hg_status graph_pass_constants(hg_graph *g) {
 
 /* ---- the calls that are done once, as a graph ---- */
 
-/* What the calls do not read says nothing here. */
-static void keep_known(hg_graph *g) {
-    for (uint32_t i = 0; i < g->values.count; i++) {
-        graph_value *v = &g->values.data[i];
-        uint64_t number;
-        bool needed = is_known(g, i) && graph_is_number(g, v->elements, &number) &&
-                      (v->source != GRAPH_VIEW || graph_is_number(g, v->offset, &number));
-        if (!needed) v->type = HG_TYPE_COUNT; /* marked, while views still lead to what they are of */
+/* What the calls do not read says nothing here: an input has no buffer, an extent no number. */
+static hg_status keep_known(hg_graph *g) {
+    uint8_t *known = hg_alloc((size_t)g->values.count + 1);
+    graph_extent one = graph_number(g, 1);
+    if (!known || one == GRAPH_NOT_SET) {
+        hg_free(known);
+        return hg_fail_memory();
     }
+    for (uint32_t i = 0; i < g->values.count; i++) known[i] = is_known(g, i);
     for (uint32_t i = 0; i < g->values.count; i++) {
         graph_value *v = &g->values.data[i];
-        if (v->type == HG_TYPE_COUNT)
-            *v = (graph_value){.source = GRAPH_RESULT, .call = GRAPH_NOT_SET, .takes = GRAPH_NOT_SET, .elements = graph_number(g, 1)};
+        if (!known[i]) *v = (graph_value){.source = GRAPH_RESULT, .call = GRAPH_NOT_SET, .takes = GRAPH_NOT_SET, .elements = one};
         if (v->once) v->source = GRAPH_RESULT;
         v->once = false;
     }
+    hg_free(known);
+    return HG_OK;
 }
 
 hg_status graph_once(const hg_graph *g, hg_graph **once) {
@@ -97,9 +110,8 @@ hg_status graph_once(const hg_graph *g, hg_graph **once) {
     memset(&copy->output_names, 0, sizeof copy->output_names);
     copy->outputs.count = 0;
     copy->symbols.count = 0;
-    keep_known(copy);
+    hg_status status = keep_known(copy);
     graph_number_results(copy);
-    hg_status status = HG_OK;
     for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) {
         char name[24];
         int length = snprintf(name, sizeof name, "once_%u", (unsigned)i);

@@ -14,8 +14,10 @@ static bool is_copy(const hg_graph *g, const graph_call *c) {
 }
 
 /* A view counts elements in memory, where those of a view with strides lie otherwise than those of its copy. */
-static bool can_go(const hg_graph *g, const graph_call *c, const uint8_t *viewed) {
-    return is_copy(g, c) && !(g->values.data[graph_operand_of(g, c, 1)->number].strided && viewed[g->results.data[c->first_result].value]);
+static bool can_go(const hg_graph *g, const graph_call *c, const uint32_t *map, const uint8_t *viewed) {
+    if (!is_copy(g, c)) return false;
+    uint32_t from = map[graph_operand_of(g, c, 1)->number]; /* behind copies that went before */
+    return !g->values.data[from].strided || !viewed[g->results.data[c->first_result].value];
 }
 
 hg_status graph_pass_copies(hg_graph *g) {
@@ -28,7 +30,7 @@ hg_status graph_pass_copies(hg_graph *g) {
     }
     for (uint64_t i = 0; i < g->calls.count && status == HG_OK; i++) {
         const graph_call *c = &g->calls.data[i];
-        gone[i] = can_go(g, c, viewed);
+        gone[i] = can_go(g, c, map, viewed);
         if (gone[i]) map[g->results.data[c->first_result].value] = map[graph_operand_of(g, c, 1)->number];
     }
     if (status == HG_OK) {

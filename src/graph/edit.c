@@ -27,7 +27,7 @@ void graph_number_results(hg_graph *g) {
             g->values.data[g->results.data[g->calls.data[i].first_result + k].value].call = i;
 }
 
-hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t *copy) {
+hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t *copy) {
     const graph_value from = g->values.data[value];
     hg_opname name;
     if (!hg_opname_from_text("identity", 8, &name)) return hg_fail(HG_ERROR_INTERNAL, "there is no map 'identity'");
@@ -38,7 +38,7 @@ hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t *copy) {
     const graph_operand operands[] = {{.operand = 1, .kind = GRAPH_ARRAY, .number = value},
                                       {.operand = 2, .kind = GRAPH_NAME, .number = (uint32_t)name},
                                       {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
-    graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type};
+    graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type, .line = line};
     HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
     return graph_append(g, &call);
 }

@@ -73,7 +73,7 @@ static hg_status own_outputs(hg_graph *g) {
         uint32_t value = g->outputs.data[i].value;
         bool own = value < known && g->values.data[value].source == GRAPH_RESULT && !taken[value];
         if (value < known) taken[value] = 1;
-        if (!own) status = graph_append_copy(g, value, &g->outputs.data[i].value);
+        if (!own) status = graph_append_copy(g, value, 0, &g->outputs.data[i].value);
     }
     hg_free(taken);
     return status;
@@ -94,7 +94,7 @@ static hg_status align_operand(hg_graph *g, const graph_call *c, uint32_t k) {
     graph_operand *o = &g->operands.data[c->first_operand + k];
     uint32_t copy;
     if (!c->program || o->kind != GRAPH_ARRAY || is_aligned(g, o->number)) return HG_OK;
-    HG_TRY(graph_append_copy(g, o->number, &copy));
+    HG_TRY(graph_append_copy(g, o->number, c->line, &copy));
     g->operands.data[c->first_operand + k].number = copy;
     return HG_OK;
 }
@@ -112,7 +112,7 @@ static hg_status separate_operand(hg_graph *g, const graph_call *c, uint32_t k) 
     const graph_operand *o = &g->operands.data[c->first_operand + k];
     uint32_t result = o->kind == GRAPH_ARRAY ? graph_result_of(g, c, o->operand) : GRAPH_NOT_SET, copy;
     if (result == GRAPH_NOT_SET || g->values.data[result].takes == o->number) return HG_OK;
-    HG_TRY(graph_append_copy(g, o->number, &copy));
+    HG_TRY(graph_append_copy(g, o->number, c->line, &copy));
     g->operands.data[c->first_operand + k].number = copy;
     begin_in(g, result, copy);
     return HG_OK;

@@ -105,7 +105,7 @@ hg_status graph_make_result(hg_graph *g, graph_request *r, uint32_t i, const gra
     if (!v && g->extent_status != HG_OK) return g->extent_status;
     if (!v)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT,
-                       "%s: nothing tells the shape of what it makes: write it in front, as in y f32 [n] = %s ...", graph_callee_name(r),
-                       graph_callee_name(r));
+                       "%s: nothing tells the type and shape of what it makes: write it in front, as in y f32 [n] = %s ...",
+                       graph_callee_name(r), graph_callee_name(r));
     return graph_add_value(g, v, r->result_names[i], r->result_lengths[i], &r->results[i].value);
 }

@@ -93,7 +93,7 @@ static hg_status copy_operands(hg_graph *g, const graph_call *c, uint32_t *copie
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand o = g->operands.data[c->first_operand + k];
         if (o.kind != GRAPH_ARRAY || !g->values.data[o.number].strided) continue;
-        if (copies[o.number] == GRAPH_NOT_SET) HG_TRY(graph_append_copy(g, o.number, &copies[o.number]));
+        if (copies[o.number] == GRAPH_NOT_SET) HG_TRY(graph_append_copy(g, o.number, c->line, &copies[o.number]));
         g->operands.data[c->first_operand + k].number = copies[o.number];
     }
     return HG_OK;
@@ -106,7 +106,7 @@ hg_status graph_copy_views(hg_graph *g) {
     hg_status status = old && copies ? HG_OK : hg_fail_memory();
     for (uint64_t i = 0; i < values && status == HG_OK; i++) copies[i] = GRAPH_NOT_SET;
     if (status == HG_OK) {
-        memcpy(old, g->calls.data, (size_t)count * sizeof *old);
+        if (count) memcpy(old, g->calls.data, (size_t)count * sizeof *old);
         g->calls.count = 0;
     }
     for (uint64_t i = 0; i < count && status == HG_OK; i++) {

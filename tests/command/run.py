@@ -1561,6 +1561,11 @@ def graphs():
     check(found["exit"] == 1 and found["outputs"][0]["call"] == "parallel_map that makes r, line 9" and found["outputs"][0]["place"].startswith("r[")
           and found["outputs"][0]["elements"] == 32 and 0 < found["outputs"][0]["differing"] < 32, f"diff with another graph: {found}")
     expect(run("diff", net, "--set", "n=8", "--against-program", "other.graph"), 1, what="diff with another graph as text")
+    write("state.atlas", ".atlas 1\n.program state\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param n u64\n.lanes n\n.reg a, b f32\n"
+          "    ldg a, [x[global]]\n    ldg b, [class3 + 0]\n    stg [y[global]], b\n    stg [class3 + 0], a\n")
+    write("state.graph", ".graph 1\n.program st \"state.atlas\"\n.input x f32 [1]\nq = @st x=x\n.output q\n")
+    expect(run("diff", "state.graph", "--passes", "--set", "x=5"), 0, what="diff --passes of a graph that keeps class memory")
+    expect(run("run", write("empty.graph", ".graph 1\n")), 0, out="", what="a graph without anything")
     told = run("explain", net, "--set", "n=8", "--print-after", "maps")
     expect(told, 0, r"^; net, after pass maps\n", what="explain net.graph")
     check("memory: 512 bytes between calls (" in told.out and "calls: 4, 4 after the passes" in told.out, f"explain net.graph: {told}")
@@ -1579,6 +1584,7 @@ def graphs():
     for status, pattern, *arguments in (
             (2, r"--target spirv: the graph is \d launches: give --launch N", "emit", net, "--target", "spirv", "-o", "a.spv"),
             (2, r"--launch: the graph has \d, got 9", "emit", net, "--target", "kir", "--launch", "9"),
+            (2, r"--launch expects 1 or more, got 0", "emit", net, "--target", "kir", "--launch", "0"),
             (2, r"--launch is for array graphs", "emit", program("axpy"), "--target", "kir", "--launch", "1"),
             (2, r"--print-after expects one of none, copies, .*all for a graph, got 'x'", "explain", net, "--print-after", "x"),
             (2, r"--set m: the graph has no such extent", "explain", net, "--set", "m=3"),

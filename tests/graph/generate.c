@@ -217,9 +217,32 @@ static bool map(generator *r) {
     const value *a = any(r);
     bool real = hg_type_is_float(a->type);
     const char *name = real ? names[below(r, 19)] : whole[below(r, hg_type_is_signed(a->type) ? 4 : 3)];
+    if (chance(r, a->strided ? 40 : 10)) name = "identity";
     value *y = add(r, a->type, a->rank, a->extents);
     begin(r, y, false);
     say(r, chance(r, 50) ? "parallel_map %s, in=%s\n" : "parallel_map op=%s, in=%s\n", name, a->name);
+    return true;
+}
+
+/* Copies of a copy, and a view of the last one: what lies in memory as the first one does not. */
+static bool copies(generator *r) {
+    const value *a = any(r);
+    uint64_t n = elements_of(a);
+    uint32_t count = 1 + below(r, 3);
+    for (uint32_t i = 0; i < count; i++) {
+        char of[16];
+        memcpy(of, a->name, sizeof of);
+        value *y = add(r, a->type, a->rank, a->extents);
+        begin(r, y, false);
+        say(r, "parallel_map identity, in=%s\n", of);
+        a = y;
+    }
+    char of[16];
+    memcpy(of, a->name, sizeof of);
+    value *view = add(r, a->type, 1, &n);
+    say(r, ".view %s = %s ", view->name, of);
+    say_shape(r, view);
+    say(r, "\n");
     return true;
 }
 
@@ -493,9 +516,9 @@ hg_status generated_program(void *user, const char *file, hg_diagnostics *d, hg_
 /* ---- graphs ---- */
 
 static void one_call(generator *r) {
-    static bool (*const calls[])(generator *) = {map,  map,          map,    map_binary, map_binary, map_binary, reduce,  gemm,
-                                                 gemm, batched_gemm, conv2d, rows,       rows,       channels,   rope,    attention,
-                                                 fft,  cache,        all,    contract,   quantized,  sparse,     program, program};
+    static bool (*const calls[])(generator *) = {
+        copies, map,      map,  map,       map_binary, map_binary, map_binary, reduce,   gemm,      gemm,   batched_gemm, conv2d, rows,
+        rows,   channels, rope, attention, fft,        cache,      all,        contract, quantized, sparse, program,      program};
     bool maps = chance(r, 40);
     while (!calls[maps ? below(r, 6) : below(r, sizeof calls / sizeof *calls)](r)) {}
 }

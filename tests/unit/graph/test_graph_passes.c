@@ -112,6 +112,12 @@ static const pass_case CASES[] = {
     {"order", IN "a = parallel_map abs, in=x\nb = parallel_map sin, in=x\ny = parallel_map_binary add, a=a, b=b\n.output y\n",
      IN "a f32 [4] = parallel_map.f32 in=x, op=abs, count=4\nb f32 [4] = parallel_map.f32 in=x, op=sin, count=4\n"
         "y f32 [4] = parallel_map_binary.f32 a=a, b=b, op=add, count=4\n.output y\n"},
+    /* copies in a row: the last one stays, as a view counts elements in memory */
+    {"copies",
+     IN ".view v = x strides (0) f32 [4]\na = parallel_map identity, in=v\nb = parallel_map identity, in=a\n.view w = b f32 [2, 2]\n"
+        "z = softmax input=w\n.output z\n",
+     ".program maps0 \"maps0.atlas\"\n" IN ".view v = x strides (0) f32 [4]\nb f32 [4] = @maps0 n=4, x0=x\n.view w = b f32 [2, 2]\n"
+     "z f32 [2, 2] = softmax.f32 input=w, n=2, rows=2\n.output z\n"},
     /* none: an output that is an input, and a value that is two outputs, are copied; so is what a call changes */
     {"none", IN ".output y = x\n", IN "v1 f32 [4] = parallel_map.f32 in=x, op=identity, count=4\n.output y = v1\n"},
     {"none", IN ".input c f32 [4]\ny = all_reduce buffer=c, operation=sum, devices=(0)\n.output y\n",

@@ -199,9 +199,8 @@ typedef struct constant_scene {
     hg_buffer x, y;
 } constant_scene;
 
-static void make_constant(const scene *s, const char *calls, const void *elements, const void *in, const char *passes, constant_scene *c) {
+static void start_constant(const scene *s, const char *calls, const void *elements, const void *in, constant_scene *c) {
     hg_dim dims[] = {hg_dim_of(2), hg_dim_of(3)}, n = hg_dim_param("n");
-    hg_graph_options options = {.size = sizeof options, .passes = passes};
     uint64_t six = 6;
     hg_value v;
     c->graph = hg_graph_create("constants");
@@ -215,7 +214,21 @@ static void make_constant(const scene *s, const char *calls, const void *element
     CHECK_OK(hg_params_set_buffer(c->params, "x", c->x));
     CHECK_OK(hg_params_set_buffer(c->params, "y", c->y));
     CHECK_OK(hg_params_set_scalar(c->params, "n", HG_TYPE_U64, &six));
-    CHECK_OK(hg_graph_compile(s->backend, c->graph, &options, &c->executable));
+}
+
+static void make_constant(const scene *s, const char *calls, const void *elements, const void *in, constant_scene *c) {
+    start_constant(s, calls, elements, in, c);
+    CHECK_OK(hg_graph_compile(s->backend, c->graph, NULL, &c->executable));
+    CHECK_OK(hg_graph_bind(c->executable, c->params, &c->binding));
+}
+
+/* The same with two more outputs. */
+static void make_constant_with(const scene *s, const char *calls, const void *elements, const void *in, const char *first, hg_buffer a,
+                               const char *second, hg_buffer b, constant_scene *c) {
+    start_constant(s, calls, elements, in, c);
+    CHECK_OK(hg_params_set_buffer(c->params, first, a));
+    CHECK_OK(hg_params_set_buffer(c->params, second, b));
+    CHECK_OK(hg_graph_compile(s->backend, c->graph, NULL, &c->executable));
     CHECK_OK(hg_graph_bind(c->executable, c->params, &c->binding));
 }
 
@@ -237,15 +250,32 @@ static void constants(const scene *s) {
     int32_t elements[6] = {1, 2, 3, 4, 5, 6}, in[6] = {0, 0, 0, 10, 10, 10}, out[6];
     static const int32_t expected[6] = {1, 16, 4, 35, 19, 46};
     constant_scene c;
-    make_constant(s, calls, elements, in, NULL, &c);
+    make_constant(s, calls, elements, in, &c);
     for (int i = 0; i < 6; i++) elements[i] = 0;
     CHECK_OK(hg_graph_binding_launch(c.binding));
     CHECK_OK(hg_buffer_read(s->backend, c.y, 0, out, sizeof out));
     CHECK(memcmp(out, expected, sizeof out) == 0);
     free_constant(s, &c);
+    /* views that only a binding knows are no constants, and others may be views of them */
+    static const char symbolic[] =
+        ".view s = c + (n - 5) strides (n / 3, 1) i32 [2, 2]\n.view part = c + (n - 5) i32 [5]\n.view end = part + 1 i32 [2]\n"
+        "d = parallel_map neg, in=c\ne = parallel_map neg, in=s\n.view e4 = e i32 [4]\nf = parallel_map_binary sub, a=end, b=end\n"
+        ".view d6 = d i32 [n]\ny = parallel_map_binary add, a=x, b=d6\n.output y\n.output e4\n.output f\n";
+    hg_buffer e4 = make_buffer(s->backend, in, 16), f = make_buffer(s->backend, in, 8);
+    for (int i = 0; i < 6; i++) elements[i] = i + 1;
+    make_constant_with(s, symbolic, elements, in, "e4", e4, "f", f, &c);
+    CHECK_OK(hg_graph_binding_launch(c.binding));
+    CHECK_OK(hg_buffer_read(s->backend, e4, 0, out, 16));
+    CHECK(out[0] == -2 && out[1] == -3 && out[2] == -4 && out[3] == -5);
+    CHECK_OK(hg_buffer_read(s->backend, c.y, 0, out, sizeof out));
+    CHECK(out[0] == -1 && out[5] == 4);
+    free_constant(s, &c);
+    CHECK_OK(hg_backend_free_buffer(s->backend, e4));
+    CHECK_OK(hg_backend_free_buffer(s->backend, f));
+    for (int i = 0; i < 6; i++) elements[i] = 0;
     elements[0] = 7;
     make_constant(s, "d = parallel_map_binary div, a=c, b=c\n.view f = d i32 [n]\ny = parallel_map_binary add, a=x, b=f\n.output y\n",
-                  elements, in, NULL, &c);
+                  elements, in, &c);
     CHECK_STATUS(hg_graph_binding_launch(c.binding), HG_ERROR_EXECUTION_FAILED);
     CHECK_MESSAGE(strstr(hg_last_error()->message, "parallel_map_binary that makes d, line 1: division by zero") != NULL, "%s",
                   hg_last_error_text());

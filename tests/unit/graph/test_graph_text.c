@@ -225,7 +225,7 @@ static const mistake CALLS[] = {
     {C "y = conv2d input=x, kernel=w, stride=1\n", 4, 38, "S02", "expected '(', got '1'"},
     {C "y = conv2d input=x, kernel=w, stride=(1, 1\n", 4, 43, "S02", "expected ')', got end of line"},
     {T "y = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=((1, 0))\n", 4, 1, "G01",
-     "tensor_contract: nothing tells the shape of what it makes: write it in front, as in y f32 [n] = tensor_contract ..."},
+     "tensor_contract: nothing tells the type and shape of what it makes: write it in front, as in y f32 [n] = tensor_contract ..."},
     {T "y f32 [2, 2] = tensor_contract a=a, b=b, shape_a=(2, 3), shape_b=(3, 2), contract_dims=(1, 0)\n", 4, 89, "S02",
      "expected '(', got '1'"},
     {T "y f32 [2, 2] = tensor_contract a=a, b=b, shape_b=(3, 2), contract_dims=((1, 0))\n", 4, 1, "G01",
@@ -542,8 +542,9 @@ static void build_calls(built *b) {
     CHECK_OK(hg_graph_call(b->g, "parallel_map", relu, 3, &r, 1));
     hg_graph_arg contract[] = {array_arg("a", b->w), array_arg("b", b->w), tuple_arg("shape_a", shape, 2), tuple_arg("shape_b", shape, 2),
                                tuple_arg("contract_dims", pairs, 3)};
-    CHECK_FAILS(hg_graph_call(b->g, "tensor_contract", contract, 5, &q, 1), HG_ERROR_INVALID_ARGUMENT, "",
-                "tensor_contract: nothing tells the shape of what it makes: write it in front, as in y f32 [n] = tensor_contract ...");
+    CHECK_FAILS(
+        hg_graph_call(b->g, "tensor_contract", contract, 5, &q, 1), HG_ERROR_INVALID_ARGUMENT, "",
+        "tensor_contract: nothing tells the type and shape of what it makes: write it in front, as in y f32 [n] = tensor_contract ...");
     hg_graph_arg two[] = {array_arg("x", b->flat), array_arg("z", r.value)};
     CHECK_OK(hg_graph_call_program(b->g, b->two, two, 2, made, 3));
     CHECK_OK(hg_graph_output(b->g, h.value, NULL));
