@@ -266,7 +266,7 @@ int main(int argc, char **argv) {
             printf("%s\n", t->graph.text);
             generated_graph_free(&t->graph);
         }
-        check_one(t, i % 4 == 0);
+        check_one(t, i % 8 == 0);
     }
     hg_backend_destroy(t->backend);
     if (t->builds) printf("built: %u graphs, not built: %u\n", (unsigned)t->built_count, (unsigned)t->none_count);
