@@ -216,7 +216,9 @@ static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_
     hg_param *kept = hg_vec_push(&a->params);
     if (!kept) return hg_asm_no_memory(a);
     *kept = *p;
-    return hg_asm_add_param_name(a, &head.name, p, head.has_register);
+    if (hg_asm_add_param_name(a, &head.name, p, head.has_register)) return true;
+    a->params.count = a->param_registers.count; /* each has one */
+    return false;
 }
 
 static bool read_param(hg_assembler *a) {

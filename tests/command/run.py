@@ -330,6 +330,8 @@ def mistakes():
     expect(run("run", zero, "--set", "x=1,2"), 1, r"zero.atlas:10:5: fault\[F02\]: Execution failed: division by zero\n   in instruction 4 \(div.i32 r12, r10, r11\), lane 0", what="division by zero")
     far = write("far.atlas", HEAD + "    stg.i32 [r1 + r0 + 4], r10\n")
     expect(run("run", far, "--set", "x=1,2,3"), 1, r"fault\[F01\]: Execution failed: buffer access out of bounds: offset 12 \+ size 4 > buffer size 12", what="out of bounds")
+    twice = write("twice_declared.atlas", ".atlas 1\n.program p\n.param r1 x buffer of f32\n.param r1 x buffer f32 in [n]\n.param r1 a f32\n.param r4 n u64\n    exit\n")
+    expect(run("verify", twice), 1, r"twice_declared.atlas:3:20: error\[S02\]: expected an element type, got 'of'", out="", what="a parameter whose name a broken one has")
     spin = write("spin.atlas", ".atlas 1\n.program spin\nagain:\n    bra @again\n")
     expect(run("run", spin, "--timeout", 100), 1, r"fault\[F08\]: Execution failed: timeout after 100 ms", what="timeout")
     expect(run("run", spin, "--max-steps", 10), 1, r"fault\[F07\]: Execution failed: step limit exceeded", what="step limit")
