@@ -412,7 +412,7 @@ def other_backends():
 
 def main():
     parser = argparse.ArgumentParser(description="Random JSON kernels against an independent evaluator.")
-    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--keep", metavar="DIR")

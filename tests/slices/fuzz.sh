@@ -1,5 +1,5 @@
 #!/bin/sh
-# Four seconds of libFuzzer (HG_FUZZ_SECONDS) for each target of tests/fuzz, from their seed inputs in tests/fuzz/seeds/TARGET.
+# Three seconds of libFuzzer (HG_FUZZ_SECONDS) for each target of tests/fuzz, from their seed inputs in tests/fuzz/seeds/TARGET.
 . "$HG_SOURCE_DIR/tests/slices/_slice.sh"
 need clang-14 cmake ninja
 targets=$(cd tests/fuzz 2>/dev/null && ls fuzz_*.c 2>/dev/null | sed 's/\.c$//')
@@ -11,7 +11,7 @@ fi
 # shellcheck disable=SC2086
 build asan $targets
 mkdir -p build/fuzz
-seconds=${HG_FUZZ_SECONDS:-4}
+seconds=${HG_FUZZ_SECONDS:-3}
 rm -f build/fuzz/fuzz_*.status
 # As many at once as there are processors.
 echo "$targets" | xargs -P "$(nproc)" -I TARGET sh -c '
