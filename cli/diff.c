@@ -63,14 +63,19 @@ static bool open_side(cli *c, const char *option, const char *text, const char *
     return true;
 }
 
+/* Two sides of one name get others. */
+static void tell_apart(diff_case *d) {
+    if (strcmp(d->sides[0].label, d->sides[1].label) != 0) return;
+    for (int i = 0; i < 2; i++) {
+        size_t used = strlen(d->sides[i].label);
+        snprintf(d->sides[i].label + used, sizeof d->sides[i].label - used, i ? " (B)" : " (A)");
+    }
+}
+
 static bool open_sides(cli *c, const diff_options *o, diff_case *d) {
     if (!open_side(c, "--backend", o->sides[0], NULL, &d->sides[0]) || !open_side(c, "--against", o->sides[1], "cpu", &d->sides[1]))
         return false;
-    if (strcmp(d->sides[0].label, d->sides[1].label) == 0)
-        for (int i = 0; i < 2; i++) {
-            size_t used = strlen(d->sides[i].label);
-            snprintf(d->sides[i].label + used, sizeof d->sides[i].label - used, i ? " (B)" : " (A)");
-        }
+    tell_apart(d);
     bool cpu = strcmp(hg_backend_name(d->sides[0].backend), "cpu") == 0 || strcmp(hg_backend_name(d->sides[1].backend), "cpu") == 0;
     if (cpu || d->sides[0].program != d->sides[1].program) return true;
     d->judge.program = d->sides[0].program;
@@ -106,25 +111,6 @@ static bool load_other(cli *c, const char *path, cli *other) {
 
 /* ---- telling ---- */
 
-/* 12.0 0x41400000 */
-static void add_value(hg_text *out, uint8_t type, const uint8_t *bytes) {
-    if (type >= HG_TYPE_COUNT) {
-        hg_text_addf(out, bytes[0] ? "true" : "false");
-        return;
-    }
-    uint64_t size = hg_type_size_bytes((hg_type)type);
-    hg_print_value(out, (hg_type)type, bytes);
-    hg_text_addf(out, " 0x");
-    for (uint64_t i = size; i-- > 0;) hg_text_addf(out, "%02x", bytes[i]);
-}
-
-static void value_text(uint8_t type, const uint8_t *bytes, char text[160]) {
-    hg_text out = {0};
-    add_value(&out, type, bytes);
-    snprintf(text, 160, out.length < 160 ? "%s" : "%.150s…", out.data ? out.data : "?");
-    hg_text_free(&out);
-}
-
 static const char *place_name(const diff_case *d, const diff_place *p) {
     static const char *const behind[] = {"class memory", "phase", "resonance"};
     return p->param < d->values->count ? d->values->data[p->param].param->name : behind[p->param - d->values->count];
@@ -144,17 +130,12 @@ static const uint8_t *place_bytes(const diff_case *d, const diff_place *p, const
 
 /* y[3], or m[1, 2] */
 static void add_place(hg_text *out, const diff_case *d, const diff_place *p) {
-    uint64_t at[HG_MAX_EXTENTS], rest = p->element;
     const cli_value *v = p->param < d->values->count ? &d->values->data[p->param] : NULL;
-    hg_text_addf(out, "%s[", place_name(d, p));
-    uint32_t rank = v && v->param->kind == HG_PARAM_BUFFER ? v->rank : 0;
-    for (uint32_t i = rank; i-- > 0;) {
-        at[i] = v->extent[i] ? rest % v->extent[i] : 0;
-        rest = v->extent[i] ? rest / v->extent[i] : 0;
-    }
-    for (uint32_t i = 0; i < rank; i++) hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)at[i]);
-    if (!rank) hg_text_addf(out, "%llu", (unsigned long long)p->element);
-    hg_text_addf(out, "]");
+    hg_text_addf(out, "%s", place_name(d, p));
+    if (v && v->param->kind == HG_PARAM_BUFFER && v->rank)
+        diff_add_index(out, v->rank, v->extent, p->element);
+    else
+        hg_text_addf(out, "[%llu]", (unsigned long long)p->element);
 }
 
 static void key_text(hg_json *json, const char *key, const char *text) {
@@ -236,9 +217,9 @@ static void tell_results(const diff_case *d, const diff_result results[2], int k
         hg_text_addf(&line, "  ");
         add_place(&line, d, p);
         hg_text_addf(&line, " is ");
-        add_value(&line, place_type(d, p), place_bytes(d, p, &results[0]));
+        diff_add_value(&line, place_type(d, p), place_bytes(d, p, &results[0]));
         hg_text_addf(&line, " and ");
-        add_value(&line, place_type(d, p), place_bytes(d, p, &results[1]));
+        diff_add_value(&line, place_type(d, p), place_bytes(d, p, &results[1]));
         hg_text_addf(&line, "; %llu of its values differ\n", (unsigned long long)p->differing);
     }
     if (line.data) hg_text_add(&c->outputs, line.data, line.length);
@@ -291,7 +272,7 @@ static void add_operands(const diff_case *d, const diff_finding *f, hg_text *out
         for (int i = 0; i < columns; i++) {
             values[i] = texts[i];
             if (has_value(f, i, o))
-                value_text(i == 1 ? other->type : o->type, f->values[i] + o->offset, texts[i]);
+                diff_value_text(i == 1 ? other->type : o->type, f->values[i] + o->offset, texts[i]);
             else
                 snprintf(texts[i], sizeof texts[i], f->reached[i] ? "(a fault)" : "(the lane had stopped)");
         }
@@ -366,7 +347,7 @@ static void json_operands(const diff_finding *f, hg_json *json) {
         hg_json_bool(json, o->is_result);
         for (int i = 0; i < (f->judged ? 3 : 2); i++) {
             char text[160];
-            value_text(o->type, f->values[i] + o->offset, text);
+            diff_value_text(o->type, f->values[i] + o->offset, text);
             key_text(json, keys[i], has_value(f, i, o) ? text : NULL);
         }
         hg_json_end_object(json);
@@ -390,7 +371,7 @@ static void json_difference(const diff_case *d, const diff_result results[2], in
         key_number(&json, "element", p->element);
         key_number(&json, "differing", p->differing);
         for (int i = 0; i < 2; i++) {
-            value_text(place_type(d, p), place_bytes(d, p, &results[i]), value);
+            diff_value_text(place_type(d, p), place_bytes(d, p, &results[i]), value);
             key_text(&json, i ? "against_value" : "backend_value", value);
         }
     }
@@ -510,8 +491,10 @@ static void run_graph(cli *c, const diff_options *o) {
     d.graphs[1] = o->against_program ? other.graph : c->graph;
     if (good && cli_number(c, "--seed", o->seed, UINT64_MAX, &seed) && cli_graph_options(c, &o->launch, &options) &&
         diff_inputs(c, &values, 0, seed) && open_side(c, "--backend", o->sides[0], NULL, &d.sides[0]) &&
-        (o->passes || open_side(c, "--against", o->sides[1], "cpu", &d.sides[1])))
+        (o->passes || open_side(c, "--against", o->sides[1], "cpu", &d.sides[1]))) {
+        tell_apart(&d);
         diff_graph(&d, &options, o->passes);
+    }
     hg_backend_destroy(d.sides[0].backend);
     hg_backend_destroy(d.sides[1].backend);
     cli_values_free(&values);

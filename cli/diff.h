@@ -38,6 +38,12 @@ enum { DIFF_CLASS_MEMORY, DIFF_PHASE, DIFF_RESONANCE };
 
 enum { DIFF_SAME, DIFF_DATA, DIFF_FAULT };
 
+/* ---- diff_text.c ---- */
+/* "12.0 0x41400000"; the second cut where it is long. type: hg_type; HG_TYPE_COUNT: a predicate. */
+void diff_add_value(hg_text *out, uint8_t type, const uint8_t *bytes);
+void diff_value_text(uint8_t type, const uint8_t *bytes, char text[160]);
+void diff_add_index(hg_text *out, uint32_t rank, const uint64_t *extents, uint64_t element); /* "[1, 2]" */
+
 /* ---- diff_inputs.c ---- */
 /* Reads --in, --set and --shape, and makes up what they leave open. False after reporting. */
 bool diff_inputs(cli *c, cli_values *values, uint64_t lanes, uint64_t seed);

@@ -9,7 +9,7 @@
 typedef struct graph_finding {
     uint32_t value, call; /* in the graph as it is written */
     uint64_t element, differing, elements;
-    uint8_t type, bytes[2][16];
+    uint8_t type, bytes[2][HG_MAX_LITERAL_BYTES];
 } graph_finding;
 
 static bool find(const hg_graph *g, uint32_t value, uint64_t elements, const uint8_t *a, const uint8_t *b, graph_finding *f) {
@@ -20,8 +20,8 @@ static bool find(const hg_graph *g, uint32_t value, uint64_t elements, const uin
     for (uint64_t i = 0; i < elements; i++) {
         if (diff_same_value((hg_type)v->type, a + i * size, b + i * size) || f->differing++) continue;
         *f = (graph_finding){.value = value, .call = v->call, .element = i, .differing = 1, .elements = elements, .type = v->type};
-        memcpy(f->bytes[0], a + i * size, (size_t)(size < 16 ? size : 16));
-        memcpy(f->bytes[1], b + i * size, (size_t)(size < 16 ? size : 16));
+        memcpy(f->bytes[0], a + i * size, (size_t)size);
+        memcpy(f->bytes[1], b + i * size, (size_t)size);
     }
     return f->differing != 0;
 }
@@ -68,37 +68,24 @@ static hg_status showing(const hg_graph *g, uint64_t first, uint64_t end, uint64
 
 static void add_element(hg_text *out, const hg_graph *g, const graph_finding *f, const uint64_t *extents) {
     const graph_value *v = &g->values.data[f->value];
-    uint64_t at[PLAN_MAX_RANK] = {0}, rest = f->element;
-    for (uint32_t i = v->rank; i-- > 0;) {
-        uint64_t extent = extents[v->extents[i]];
-        at[i] = extent ? rest % extent : 0;
-        rest = extent ? rest / extent : 0;
-    }
+    uint64_t shape[PLAN_MAX_RANK];
+    for (uint32_t i = 0; i < v->rank; i++) shape[i] = extents[v->extents[i]];
     if (v->name)
-        hg_text_addf(out, "%s[", v->name);
+        hg_text_addf(out, "%s", v->name);
     else
-        hg_text_addf(out, "v%u[", (unsigned)f->value);
-    for (uint32_t i = 0; i < v->rank; i++) hg_text_addf(out, "%s%llu", i ? ", " : "", (unsigned long long)at[i]);
-    hg_text_addf(out, "]");
-}
-
-static void add_bytes(hg_text *out, const graph_finding *f, int side) {
-    uint64_t size = hg_type_size_bytes((hg_type)f->type);
-    hg_print_value(out, (hg_type)f->type, f->bytes[side]);
-    hg_text_addf(out, " (0x");
-    for (uint64_t i = size < 16 ? size : 16; i-- > 0;) hg_text_addf(out, "%02x", f->bytes[side][i]);
-    hg_text_addf(out, ")");
+        hg_text_addf(out, "v%u", (unsigned)f->value);
+    diff_add_index(out, v->rank, shape, f->element);
 }
 
 /* What differs, in a line for a reader, or as the fields of an object. */
 static void tell(diff_case *d, const char *pass, const graph_finding *f, const char *const labels[2]) {
     cli *c = d->c;
     const hg_graph *g = c->graph;
-    char what[160];
-    hg_text place = {0}, values[2] = {{0}, {0}};
+    char what[160], values[2][160];
+    hg_text place = {0};
     uint64_t *extents = cli_bound_extents(g, d->values);
     if (extents) add_element(&place, g, f, extents);
-    for (int i = 0; i < 2; i++) add_bytes(&values[i], f, i);
+    for (int i = 0; i < 2; i++) diff_value_text(f->type, f->bytes[i], values[i]);
     const char *call = f->call < g->calls.count ? graph_call_text(g, &g->calls.data[f->call], what) : "no call";
     if (c->json) {
         hg_json json;
@@ -107,18 +94,17 @@ static void tell(diff_case *d, const char *pass, const graph_finding *f, const c
         if (pass) hg_json_add_text(&json, "pass", pass);
         hg_json_add_text(&json, "call", call);
         hg_json_add_text(&json, "place", place.data ? place.data : "");
-        for (int i = 0; i < 2; i++) hg_json_add_text(&json, i ? "second" : "first", values[i].data ? values[i].data : "");
+        for (int i = 0; i < 2; i++) hg_json_add_text(&json, i ? "second" : "first", values[i]);
         hg_json_add_u64(&json, "differing", f->differing);
         hg_json_add_u64(&json, "elements", f->elements);
         hg_json_end_object(&json);
     } else {
         if (pass) cli_out(c, "first pass that changes a bit: %s\n", pass);
         cli_out(c, "first call that differs: %s\n  %s: %s on %s, %s on %s; %llu of %llu elements differ\n", call,
-                place.data ? place.data : "", values[0].data ? values[0].data : "", labels[0], values[1].data ? values[1].data : "",
-                labels[1], (unsigned long long)f->differing, (unsigned long long)f->elements);
+                place.data ? place.data : "", values[0], labels[0], values[1], labels[1], (unsigned long long)f->differing,
+                (unsigned long long)f->elements);
     }
     hg_text_free(&place);
-    for (int i = 0; i < 2; i++) hg_text_free(&values[i]);
     hg_free(extents);
     c->status = CLI_FAILED;
 }

@@ -1568,6 +1568,9 @@ def graphs():
     write("state.graph", ".graph 1\n.program st \"state.atlas\"\n.input x f32 [1]\nq = @st x=x\n.output q\n")
     expect(run("diff", "state.graph", "--passes", "--set", "x=5"), 0, what="diff --passes of a graph that keeps class memory")
     expect(run("run", write("empty.graph", ".graph 1\n")), 0, out="", what="a graph without anything")
+    wide = [write(f"{op}.graph", f".graph 1\n.input x i4096 [2, 3]\ny = parallel_map_binary {op}, a=x, b=x\n.output y\n") for op in ("add", "sub")]
+    found = run("diff", wide[0], "--against-program", wide[1])
+    check(found.status == 1 and re.search(r"\n  y\[0, 0\]: \d+.* on cpu 0 \(A\), 0 0x0+.* on cpu 0 \(B\); 6 of 6 elements differ\n", found.out), f"diff of 512 bytes: {found}")
     told = run("explain", net, "--set", "n=8", "--print-after", "maps")
     expect(told, 0, r"^; net, after pass maps\n", what="explain net.graph")
     check("memory: 512 bytes between calls (" in told.out and "calls: 4, 4 after the passes" in told.out, f"explain net.graph: {told}")
