@@ -208,8 +208,7 @@ static hg_status check_pattern(const hg_graph *g, const graph_call *call, const 
     const hg_op_info *row = hg_op_get((hg_op)call->op);
     const char *p = graph_shape_pattern((hg_op)call->op);
     graph_shape s;
-    for (uint32_t i = 0; i < call->operand_count; i++)
-        if (strncmp(row->operands[g->operands.data[call->first_operand + i].operand].name, "ld", 2) == 0) return HG_OK;
+    if (graph_has_leading(row, &g->operands.data[call->first_operand], call->operand_count)) return HG_OK;
     while (graph_shape_next(row, &p, &s)) {
         const graph_operand *o = graph_operand_of(g, call, s.operand), *flag = graph_operand_of(g, call, s.flag);
         if (!o || o->kind != GRAPH_ARRAY) continue;

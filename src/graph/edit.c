@@ -42,3 +42,18 @@ hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t
     HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
     return graph_append(g, &call);
 }
+
+hg_status graph_write_again(hg_graph *g, hg_status (*before)(hg_graph *g, const graph_call *c, void *user), void *user) {
+    uint64_t count = g->calls.count;
+    graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
+    if (!old) return hg_fail_memory();
+    if (count) memcpy(old, g->calls.data, (size_t)count * sizeof *old);
+    g->calls.count = 0;
+    hg_status status = HG_OK;
+    for (uint64_t i = 0; i < count && status == HG_OK; i++) {
+        status = before(g, &old[i], user);
+        if (status == HG_OK) status = graph_append(g, &old[i]);
+    }
+    hg_free(old);
+    return status;
+}

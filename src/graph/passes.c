@@ -90,12 +90,15 @@ static bool is_aligned(const hg_graph *g, uint32_t value) {
     return true;
 }
 
-static hg_status align_operand(hg_graph *g, const graph_call *c, uint32_t k) {
-    graph_operand *o = &g->operands.data[c->first_operand + k];
-    uint32_t copy;
-    if (!c->program || o->kind != GRAPH_ARRAY || is_aligned(g, o->number)) return HG_OK;
-    HG_TRY(graph_append_copy(g, o->number, c->line, &copy));
-    g->operands.data[c->first_operand + k].number = copy;
+static hg_status align_operands(hg_graph *g, const graph_call *c, void *user) {
+    (void)user;
+    for (uint32_t k = 0; k < c->operand_count && c->program; k++) {
+        const graph_operand *o = &g->operands.data[c->first_operand + k];
+        uint32_t copy;
+        if (o->kind != GRAPH_ARRAY || is_aligned(g, o->number)) continue;
+        HG_TRY(graph_append_copy(g, o->number, c->line, &copy));
+        g->operands.data[c->first_operand + k].number = copy;
+    }
     return HG_OK;
 }
 
@@ -153,7 +156,7 @@ static hg_status clear_result(hg_graph *g, uint32_t result) {
     memcpy(v.extents, to.extents, sizeof v.extents);
     HG_TRY(zeros_program(g, (hg_type)to.type, &program));
     HG_TRY(graph_add_value(g, &v, NULL, 0, &cleared));
-    graph_call call = {.op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true};
+    graph_call call = {.op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .made = true};
     const graph_operand length = {.operand = ZEROS_LENGTH, .kind = GRAPH_COUNT, .number = to.elements};
     HG_TRY(graph_add_parts(g, &call, &length, 1, &(graph_result){ZEROS_ARRAY, cleared}, 1));
     HG_TRY(graph_append(g, &call));
@@ -161,30 +164,15 @@ static hg_status clear_result(hg_graph *g, uint32_t result) {
     return HG_OK;
 }
 
-/* In front of a call of a program: for all its results that have no contents before. */
-static hg_status clear_results(hg_graph *g, const graph_call *c) {
+/* Of a program all its results that have no contents before begin as zeros. */
+static hg_status separate(hg_graph *g, const graph_call *c, void *user) {
+    (void)user;
+    for (uint32_t k = 0; k < c->operand_count; k++) HG_TRY(separate_operand(g, c, k));
     for (uint32_t i = 0; i < c->result_count && c->program && !c->whole; i++) {
         const graph_result r = g->results.data[c->first_result + i];
         if (!graph_operand_of(g, c, r.operand)) HG_TRY(clear_result(g, r.value));
     }
     return HG_OK;
-}
-
-/* The calls again, with copies that `change` appends for an operand in front of its call. */
-static hg_status add_copies(hg_graph *g, bool clear, hg_status (*change)(hg_graph *g, const graph_call *c, uint32_t k)) {
-    uint64_t count = g->calls.count;
-    graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
-    if (!old) return hg_fail_memory();
-    if (count) memcpy(old, g->calls.data, (size_t)count * sizeof *old);
-    g->calls.count = 0;
-    hg_status status = HG_OK;
-    for (uint64_t i = 0; i < count && status == HG_OK; i++) {
-        for (uint32_t k = 0; k < old[i].operand_count && status == HG_OK; k++) status = change(g, &old[i], k);
-        if (status == HG_OK && clear) status = clear_results(g, &old[i]);
-        if (status == HG_OK) status = graph_append(g, &old[i]);
-    }
-    hg_free(old);
-    return status;
 }
 
 static hg_status looked_at(const hg_graph *g, const char *pass, const graph_watch *watch) {
@@ -194,8 +182,10 @@ static hg_status looked_at(const hg_graph *g, const char *pass, const graph_watc
 
 /* Maps are joined with the copies that outputs and views are. */
 static hg_status run_pass(hg_graph *g, graph_pass pass, const graph_watch *watch) {
-    if (pass == GRAPH_PASS_MAPS) HG_TRY(own_outputs(g));
-    if (pass == GRAPH_PASS_MAPS) HG_TRY(graph_copy_views(g));
+    if (pass == GRAPH_PASS_MAPS) {
+        HG_TRY(own_outputs(g));
+        HG_TRY(graph_copy_views(g));
+    }
     HG_TRY(PASSES[pass].run(g));
     return looked_at(g, PASSES[pass].name, watch);
 }
@@ -207,10 +197,10 @@ static hg_status run_passes(hg_graph *g, const graph_pass_list *order, const gra
     HG_TRY(own_outputs(g));
     HG_TRY(graph_copy_views(g));
     HG_TRY(graph_make_strided_maps(g));
-    HG_TRY(add_copies(g, false, align_operand));
+    HG_TRY(graph_write_again(g, align_operands, NULL));
     if (graph_passes_have(order, GRAPH_PASS_CONSTANTS)) HG_TRY(run_pass(g, GRAPH_PASS_CONSTANTS, watch));
     if (graph_passes_have(order, GRAPH_PASS_INPLACE)) HG_TRY(run_pass(g, GRAPH_PASS_INPLACE, watch));
-    return add_copies(g, true, separate_operand);
+    return graph_write_again(g, separate, NULL);
 }
 
 hg_status graph_optimize(const hg_graph *g, const graph_pass_list *order, const graph_watch *watch, hg_graph **done) {

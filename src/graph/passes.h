@@ -45,6 +45,9 @@ hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t
 /* The calls of constants that a graph has behind its passes, as a graph with the output once_N for each value N that is made once. */
 hg_status graph_once(const hg_graph *g, hg_graph **once) HG_NODISCARD;
 
+/* For passes: the calls again, each behind those that `before` appends for it. After a failure the list is not whole. */
+hg_status graph_write_again(hg_graph *g, hg_status (*before)(hg_graph *g, const graph_call *c, void *user), void *user) HG_NODISCARD;
+
 /* For passes: what a value is read as from now on. map: of each value another one, or itself; those of earlier calls may not name later values. */
 void graph_rename(hg_graph *g, const uint32_t *map);
 /* For passes: removes the calls whose byte is set. */

@@ -78,6 +78,12 @@ void graph_shape_turn(graph_shape *s) {
     s->extents[s->count - 2] = last;
 }
 
+bool graph_has_leading(const hg_op_info *row, const graph_operand *operands, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strncmp(row->operands[operands[i].operand].name, "ld", 2) == 0) return true;
+    return false;
+}
+
 int graph_shape_many(const graph_shape *s, uint8_t rank) {
     for (uint32_t i = 0; i < s->count; i++)
         if (s->extents[i].kind == GRAPH_SHAPE_MANY) return (int)rank - (int)(s->count - 1);
@@ -398,8 +404,7 @@ static hg_status check_shape(inference *f, graph_shape *s, const graph_value *v)
 static hg_status check_shapes(inference *f) {
     const char *p = graph_shape_pattern((hg_op)f->r->op);
     graph_shape s;
-    for (uint32_t i = 0; i < f->r->operand_count; i++)
-        if (strncmp(f->row->operands[f->r->operands[i].operand].name, "ld", 2) == 0) return HG_OK;
+    if (graph_has_leading(f->row, f->r->operands, f->r->operand_count)) return HG_OK;
     while (graph_shape_next(f->row, &p, &s)) {
         const graph_operand *o = s.operand < HG_MAX_OPERANDS ? graph_given(f->r, s.operand) : NULL;
         if (o && o->kind == GRAPH_ARRAY) HG_TRY(check_shape(f, &s, value_of(f, o)));

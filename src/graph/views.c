@@ -52,12 +52,11 @@ static hg_status flip(hg_graph *g, graph_call *c, uint32_t flag) {
 
 /* A matrix that the instruction can take either way; of several rows' extents none is the one to turn. */
 static bool can_turn(const hg_graph *g, const graph_call *c, const graph_shape *s, uint32_t value) {
-    const hg_op_info *row = hg_op_get((hg_op)c->op);
-    for (uint32_t k = 0; k < c->operand_count; k++)
-        if (strncmp(row->operands[g->operands.data[c->first_operand + k].operand].name, "ld", 2) == 0) return false;
-    int many = graph_shape_many(s, g->values.data[value].rank);
+    if (s->flag == HG_MAX_OPERANDS || graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand], c->operand_count))
+        return false;
     bool rows = s->count == 2 && s->extents[0].kind == GRAPH_SHAPE_MANY;
-    return s->flag < row->operand_count && (rows ? g->values.data[value].rank == 2 : many >= 0 || s->count == 2);
+    uint8_t rank = g->values.data[value].rank;
+    return graph_shape_many(s, rank) >= 0 && (!rows || rank == 2);
 }
 
 static hg_status fold_operand(hg_graph *g, uint32_t call, const graph_shape *s) {
@@ -89,7 +88,9 @@ hg_status graph_pass_views(hg_graph *g) {
 /* ---- copies for others ---- */
 
 /* copies: of each value the one that has it one element after another; GRAPH_NOT_SET: none so far. */
-static hg_status copy_operands(hg_graph *g, const graph_call *c, uint32_t *copies) {
+static hg_status copy_operands(hg_graph *g, const graph_call *c, void *user) {
+    uint32_t *copies = user;
+    if (graph_reads_views(g, c)) return HG_OK;
     for (uint32_t k = 0; k < c->operand_count; k++) {
         const graph_operand o = g->operands.data[c->first_operand + k];
         if (o.kind != GRAPH_ARRAY || !g->values.data[o.number].strided) continue;
@@ -100,20 +101,10 @@ static hg_status copy_operands(hg_graph *g, const graph_call *c, uint32_t *copie
 }
 
 hg_status graph_copy_views(hg_graph *g) {
-    uint64_t count = g->calls.count, values = g->values.count;
-    graph_call *old = hg_alloc((size_t)(count + 1) * sizeof *old);
-    uint32_t *copies = hg_alloc((size_t)(values + 1) * sizeof *copies);
-    hg_status status = old && copies ? HG_OK : hg_fail_memory();
-    for (uint64_t i = 0; i < values && status == HG_OK; i++) copies[i] = GRAPH_NOT_SET;
-    if (status == HG_OK) {
-        if (count) memcpy(old, g->calls.data, (size_t)count * sizeof *old);
-        g->calls.count = 0;
-    }
-    for (uint64_t i = 0; i < count && status == HG_OK; i++) {
-        if (!graph_reads_views(g, &old[i])) status = copy_operands(g, &old[i], copies);
-        if (status == HG_OK) status = graph_append(g, &old[i]);
-    }
-    hg_free(old);
+    uint32_t *copies = hg_alloc((size_t)(g->values.count + 1) * sizeof *copies);
+    if (!copies) return hg_fail_memory();
+    for (uint64_t i = 0; i < g->values.count; i++) copies[i] = GRAPH_NOT_SET;
+    hg_status status = graph_write_again(g, copy_operands, copies);
     hg_free(copies);
     return status;
 }
