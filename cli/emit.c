@@ -254,10 +254,13 @@ int command_emit(int argc, char **argv) {
         return cli_finish(&c);
     bool graph = cli_file(&c) && cli_is_graph(cli_file(&c));
     if (launch && !graph) cli_usage(&c, "--launch is for array graphs (.graph)");
-    if (launch && graph && strcmp(launch, "0") == 0) cli_usage(&c, "--launch expects 1 or more, got 0");
     if (c.status != CLI_OK || !(graph ? cli_graph_print_after(&c, print_after) : read_passes(&c, print_after, &report)) ||
         !cli_number(&c, "--launch", launch, UINT64_MAX, &o.launch))
         return cli_finish(&c);
+    if (launch && !o.launch) {
+        cli_usage(&c, "--launch expects 1 or more, got 0");
+        return cli_finish(&c);
+    }
     if ((print_after && !graph) || report.time) o.watch.passes = &watch;
     if (may_write(&c, &o, out) && cli_load_any(&c, cli_file(&c))) {
         hg_text text = {0};

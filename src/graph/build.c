@@ -108,6 +108,14 @@ uint32_t graph_base(const hg_graph *g, uint32_t value) {
     return value;
 }
 
+void graph_mark_read(const hg_graph *g, uint8_t *read) {
+    for (uint64_t i = 0; i < g->calls.count; i++)
+        for (uint32_t k = 0; k < g->calls.data[i].operand_count; k++) {
+            const graph_operand *o = &g->operands.data[g->calls.data[i].first_operand + k];
+            if (o->kind == GRAPH_ARRAY) read[graph_base(g, o->number)] = 1;
+        }
+}
+
 /* ---- calls ---- */
 
 bool graph_is_array(const hg_operand_info *info) {

@@ -98,6 +98,20 @@ static hg_status keep_known(hg_graph *g) {
     return HG_OK;
 }
 
+/* What the graph's own calls read is an output. */
+static hg_status show_read(const hg_graph *g, hg_graph *once) {
+    uint8_t *read = hg_calloc((size_t)g->values.count + 1, 1);
+    hg_status status = read ? HG_OK : hg_fail_memory();
+    if (read) graph_mark_read(g, read);
+    for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) {
+        char name[24];
+        int length = snprintf(name, sizeof name, "once_%u", (unsigned)i);
+        if (g->values.data[i].once && read[i]) status = graph_add_output(once, i, name, (size_t)length);
+    }
+    hg_free(read);
+    return status;
+}
+
 hg_status graph_once(const hg_graph *g, hg_graph **once) {
     hg_graph *copy;
     HG_TRY(graph_copy(g, &copy));
@@ -112,11 +126,7 @@ hg_status graph_once(const hg_graph *g, hg_graph **once) {
     copy->symbols.count = 0;
     hg_status status = keep_known(copy);
     graph_number_results(copy);
-    for (uint32_t i = 0; i < g->values.count && status == HG_OK; i++) {
-        char name[24];
-        int length = snprintf(name, sizeof name, "once_%u", (unsigned)i);
-        if (g->values.data[i].once) status = graph_add_output(copy, i, name, (size_t)length);
-    }
+    if (status == HG_OK) status = show_read(g, copy);
     if (status == HG_OK)
         *once = copy;
     else

@@ -167,6 +167,8 @@ hg_status graph_add_output(hg_graph *g, uint32_t value, const char *name, size_t
 static inline uint64_t graph_type_bytes(const graph_value *v) { return hg_type_size_bytes((hg_type)v->type); }
 /* The value whose memory it lies in: itself, but for views. *offset: elements from that one's first, may be NULL. */
 uint32_t graph_base(const hg_graph *g, uint32_t value);
+/* read: a byte for each value, 0 before. Sets those of values that calls read, also through views. */
+void graph_mark_read(const hg_graph *g, uint8_t *read);
 /* A copy that passes may change. */
 hg_status graph_copy(const hg_graph *g, hg_graph **copy) HG_NODISCARD;
 /* The operand of a call with that number; NULL: it is left out. */

@@ -50,13 +50,14 @@ static hg_status compile_regions(hg_graph_executable *e) {
     return HG_OK;
 }
 
-/* Where the device sees the host's memory nothing is copied. */
-static hg_status place_constant(hg_graph_executable *e, uint32_t value) {
+/* Where the device sees the host's memory nothing is copied. What only calls read that were done when the graph was compiled has no place. */
+static hg_status place_constant(hg_graph_executable *e, uint32_t value, bool read) {
     const graph_value *v = &e->graph->values.data[value];
     uint64_t elements, bytes;
     if (v->source != GRAPH_CONSTANT || (!v->bytes && !v->once)) return HG_OK;
     if (!graph_is_number(e->graph, v->elements, &elements) || !hg_mul_u64(elements, graph_type_bytes(v), &bytes))
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "constant %s: its extents are to be numbers, as its elements are given", v->name);
+    if (!read) return HG_OK;
     if (v->once) return hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]);
     if (e->backend->caps->host_memory && bytes && (uintptr_t)v->bytes % GRAPH_ALIGN == 0 &&
         hg_buffer_import(e->backend, (void *)(uintptr_t)v->bytes, bytes, &e->constants[value]) == HG_OK)
@@ -67,9 +68,12 @@ static hg_status place_constant(hg_graph_executable *e, uint32_t value) {
 
 static hg_status place_constants(hg_graph_executable *e) {
     e->constants = hg_calloc((size_t)e->graph->values.count + 1, sizeof *e->constants);
-    if (!e->constants) return hg_fail_memory();
-    for (uint32_t i = 0; i < e->graph->values.count; i++) HG_TRY(place_constant(e, i));
-    return HG_OK;
+    uint8_t *read = hg_calloc((size_t)e->graph->values.count + 1, 1);
+    hg_status status = e->constants && read ? HG_OK : hg_fail_memory();
+    if (read) graph_mark_read(e->graph, read);
+    for (uint32_t i = 0; i < e->graph->values.count && status == HG_OK; i++) status = place_constant(e, i, read[i]);
+    hg_free(read);
+    return status;
 }
 
 /* ---- constants that calls make ---- */
@@ -78,7 +82,7 @@ static hg_status bind_once(const hg_graph_executable *e, hg_params *params) {
     for (uint32_t i = 0; i < e->graph->values.count; i++) {
         char name[24];
         snprintf(name, sizeof name, "once_%u", (unsigned)i);
-        if (e->graph->values.data[i].once) HG_TRY(hg_params_set_buffer(params, name, e->constants[i]));
+        if (e->constants[i].handle && e->graph->values.data[i].once) HG_TRY(hg_params_set_buffer(params, name, e->constants[i]));
     }
     return HG_OK;
 }
@@ -274,7 +278,7 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
     for (uint32_t i = 0; i < g->values.count; i++) {
         const graph_value *v = &g->values.data[i];
         if (v->source == GRAPH_INPUT) HG_TRY(bind_named(b, i, v->name, "input", params));
-        if (v->source == GRAPH_CONSTANT && (v->bytes || v->once)) HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
+        if (b->executable->constants[i].handle) HG_TRY(bind_part(b, i, b->executable->constants[i], 0));
         if (v->source == GRAPH_CONSTANT && !v->bytes && !v->once) HG_TRY(bind_named(b, i, v->name, "constant", params));
     }
     for (uint64_t i = 0; i < g->outputs.count; i++) {
@@ -360,10 +364,10 @@ static hg_status label(const hg_graph *g, const graph_region *r, hg_binding *bin
     if (!binding->executable->backend->profile || !r->calls.count) return HG_OK;
     const char **labels = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *labels);
     for (uint32_t i = 0; labels && i < p->inst_count; i++) {
-        bool call = hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE;
+        bool begins = r->direct ? i == 0 : (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
         char text[160];
         labels[i] = NULL;
-        if (call ? at >= r->calls.count || r->direct : i || !r->direct) continue;
+        if (!begins) continue;
         const char *what = graph_call_text(g, &g->calls.data[r->calls.data[at++]], text);
         labels[i] = hg_arena_text(&binding->arena, what, strlen(what));
         if (!labels[i]) return hg_fail_memory();
