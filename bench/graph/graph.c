@@ -28,19 +28,9 @@ static char *read_text(const char *name, size_t *length) {
     return text;
 }
 
-static hg_status read_program(void *user, const char *file, hg_diagnostics *d, hg_program **program) {
-    size_t length;
-    char *text = read_text(file, &length);
-    (void)user;
-    hg_status status = hg_program_assemble(text, length, d, program);
-    free(text);
-    return status;
-}
-
 static hg_graph *read_graph(const char *text, size_t length) {
     hg_graph *g;
-    hg_graph_read_options options = {.size = sizeof options, .program = read_program};
-    OK(hg_graph_read_text(text, length, &options, NULL, &g));
+    OK(hg_graph_read_text(text, length, NULL, NULL, &g));
     return g;
 }
 

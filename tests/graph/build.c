@@ -7,14 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the header of the text has it. */
-typedef struct fault {
-    int code;
-    uint32_t instruction, operand;
-    uint64_t lane;
-    char message[160];
-} fault;
-typedef int call(void *const *memory, const size_t *bytes, fault *f);
+typedef int call(void *const *memory, const size_t *bytes, c_build_fault *f);
 
 static uint32_t number_of(const generated_graph *g, const char *name) {
     uint32_t i = 0;
@@ -55,7 +48,7 @@ static built_graph_outcome run(void *library, const generated_graph *g, uint8_t 
     call *function;
     void *memory[GENERATE_MOST_ARRAYS];
     size_t bytes[GENERATE_MOST_ARRAYS];
-    fault f = {0};
+    c_build_fault f = {0};
     *(void **)(void *)&function = dlsym(library, "slice_call");
     for (uint32_t i = 0; i < g->array_count; i++) {
         memory[i] = arrays[i];

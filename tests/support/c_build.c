@@ -9,24 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As NAME.h has them; the names of the text are those of `slice`. */
+/* As NAME.h has it; the names of the text are those of `slice`. */
 typedef struct launch {
     uint64_t lanes, begin, end;
     uint32_t grid[3], block[3];
     const int *stop;
 } launch;
-typedef struct fault {
-    int code;
-    uint32_t instruction, operand;
-    uint64_t lane;
-    char message[160];
-} fault;
 
 struct c_build {
     void *library;
     const hg_program *program;
     bool parts;
-    int (*call)(const launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, fault *f);
+    int (*call)(const launch *l, void *const *memory, const size_t *bytes, const uint64_t *scalars, c_build_fault *f);
     int (*use_level)(const char *level);
     int (*check)(void);
 };
@@ -157,7 +151,7 @@ void c_build_run(c_build *b, const char *level, uint32_t parts, run_case *c, run
     size_t bytes[64] = {0};
     uint64_t scalars[64] = {0};
     launch l = {0};
-    fault f = {0};
+    c_build_fault f = {0};
     *result = (run_result){.outcome = RUN_ERROR};
     enum { WORK = 63, WORK_BYTES = 1 << 25 };
     if (b->program->param_count > WORK) return;

@@ -5,6 +5,13 @@
 #include "reference/case.h"
 
 typedef struct c_build c_build;
+/* As NAME.h has it. */
+typedef struct c_build_fault {
+    int code;
+    uint32_t instruction, operand;
+    uint64_t lane;
+    char message[160];
+} c_build_fault;
 
 /* compiler: a command such as "gcc -O1". False with the reason: there is none. */
 bool c_build_use(const char *compiler, char reason[256]);

@@ -191,15 +191,25 @@ static void freed_in_flight(scene *s) {
 
 /* ---- constants ---- */
 
-typedef struct constant_scene {
+/* One graph with a binding, from x to y. */
+typedef struct one_graph {
     hg_graph *graph;
     hg_graph_executable *executable;
     hg_graph_binding *binding;
     hg_params *params;
     hg_buffer x, y;
-} constant_scene;
+} one_graph;
 
-static void start_constant(const scene *s, const char *calls, const void *elements, const void *in, constant_scene *c) {
+static void free_graph(const scene *s, one_graph *g) {
+    hg_graph_binding_destroy(g->binding);
+    hg_graph_executable_destroy(g->executable);
+    hg_graph_release(g->graph);
+    hg_params_destroy(g->params);
+    CHECK_OK(hg_backend_free_buffer(s->backend, g->x));
+    CHECK_OK(hg_backend_free_buffer(s->backend, g->y));
+}
+
+static void start_constant(const scene *s, const char *calls, const void *elements, const void *in, one_graph *c) {
     hg_dim dims[] = {hg_dim_of(2), hg_dim_of(3)}, n = hg_dim_param("n");
     uint64_t six = 6;
     hg_value v;
@@ -216,29 +226,14 @@ static void start_constant(const scene *s, const char *calls, const void *elemen
     CHECK_OK(hg_params_set_scalar(c->params, "n", HG_TYPE_U64, &six));
 }
 
-static void make_constant(const scene *s, const char *calls, const void *elements, const void *in, constant_scene *c) {
-    start_constant(s, calls, elements, in, c);
+static void bind_constant(const scene *s, one_graph *c) {
     CHECK_OK(hg_graph_compile(s->backend, c->graph, NULL, &c->executable));
     CHECK_OK(hg_graph_bind(c->executable, c->params, &c->binding));
 }
 
-/* The same with two more outputs. */
-static void make_constant_with(const scene *s, const char *calls, const void *elements, const void *in, const char *first, hg_buffer a,
-                               const char *second, hg_buffer b, constant_scene *c) {
+static void make_constant(const scene *s, const char *calls, const void *elements, const void *in, one_graph *c) {
     start_constant(s, calls, elements, in, c);
-    CHECK_OK(hg_params_set_buffer(c->params, first, a));
-    CHECK_OK(hg_params_set_buffer(c->params, second, b));
-    CHECK_OK(hg_graph_compile(s->backend, c->graph, NULL, &c->executable));
-    CHECK_OK(hg_graph_bind(c->executable, c->params, &c->binding));
-}
-
-static void free_constant(const scene *s, constant_scene *c) {
-    hg_graph_binding_destroy(c->binding);
-    hg_graph_executable_destroy(c->executable);
-    hg_graph_release(c->graph);
-    hg_params_destroy(c->params);
-    CHECK_OK(hg_backend_free_buffer(s->backend, c->x));
-    CHECK_OK(hg_backend_free_buffer(s->backend, c->y));
+    bind_constant(s, c);
 }
 
 /* Calls of constants are done when the graph is compiled: elements that change afterwards change nothing, where no pass does it they do on devices that see
@@ -249,13 +244,13 @@ static void constants(const scene *s) {
         "y = parallel_map_binary add, a=x, b=f\n.output y\n";
     int32_t elements[6] = {1, 2, 3, 4, 5, 6}, in[6] = {0, 0, 0, 10, 10, 10}, out[6];
     static const int32_t expected[6] = {1, 16, 4, 35, 19, 46};
-    constant_scene c;
+    one_graph c;
     make_constant(s, calls, elements, in, &c);
     for (int i = 0; i < 6; i++) elements[i] = 0;
     CHECK_OK(hg_graph_binding_launch(c.binding));
     CHECK_OK(hg_buffer_read(s->backend, c.y, 0, out, sizeof out));
     CHECK(memcmp(out, expected, sizeof out) == 0);
-    free_constant(s, &c);
+    free_graph(s, &c);
     /* views that only a binding knows are no constants, and others may be views of them */
     static const char symbolic[] =
         ".view s = c + (n - 5) strides (n / 3, 1) i32 [2, 2]\n.view part = c + (n - 5) i32 [5]\n.view end = part + 1 i32 [2]\n"
@@ -263,13 +258,16 @@ static void constants(const scene *s) {
         ".view d6 = d i32 [n]\ny = parallel_map_binary add, a=x, b=d6\n.output y\n.output e4\n.output f\n";
     hg_buffer e4 = make_buffer(s->backend, in, 16), f = make_buffer(s->backend, in, 8);
     for (int i = 0; i < 6; i++) elements[i] = i + 1;
-    make_constant_with(s, symbolic, elements, in, "e4", e4, "f", f, &c);
+    start_constant(s, symbolic, elements, in, &c);
+    CHECK_OK(hg_params_set_buffer(c.params, "e4", e4));
+    CHECK_OK(hg_params_set_buffer(c.params, "f", f));
+    bind_constant(s, &c);
     CHECK_OK(hg_graph_binding_launch(c.binding));
     CHECK_OK(hg_buffer_read(s->backend, e4, 0, out, 16));
     CHECK(out[0] == -2 && out[1] == -3 && out[2] == -4 && out[3] == -5);
     CHECK_OK(hg_buffer_read(s->backend, c.y, 0, out, sizeof out));
     CHECK(out[0] == -1 && out[5] == 4);
-    free_constant(s, &c);
+    free_graph(s, &c);
     CHECK_OK(hg_backend_free_buffer(s->backend, e4));
     CHECK_OK(hg_backend_free_buffer(s->backend, f));
     for (int i = 0; i < 6; i++) elements[i] = 0;
@@ -279,7 +277,7 @@ static void constants(const scene *s) {
     CHECK_STATUS(hg_graph_binding_launch(c.binding), HG_ERROR_EXECUTION_FAILED);
     CHECK_MESSAGE(strstr(hg_last_error()->message, "parallel_map_binary that makes d, line 1: division by zero") != NULL, "%s",
                   hg_last_error_text());
-    free_constant(s, &c);
+    free_graph(s, &c);
 }
 
 /* ---- ending early ---- */
@@ -293,16 +291,8 @@ static hg_status endless(void *user, const char *file, hg_diagnostics *d, hg_pro
     return hg_program_assemble(text, sizeof text - 1, d, program);
 }
 
-typedef struct endless_scene {
-    hg_graph *graph;
-    hg_graph_executable *executable;
-    hg_graph_binding *binding;
-    hg_params *params;
-    hg_buffer x, y;
-} endless_scene;
-
 /* A graph whose second call ends for inputs of 7 alone. */
-static void make_endless(const scene *s, uint64_t timeout_ms, endless_scene *e) {
+static void make_endless(const scene *s, uint64_t timeout_ms, one_graph *e) {
     static const char text[] = ".graph 1\n.program loop \"loop.atlas\"\n.input x u32 [4]\na = parallel_map_binary max, a=x, b=x\n"
                                "b = @loop x=a, n=4\ny = parallel_map_binary add, a=b, b=x\n.output y\n";
     hg_graph_read_options read = {.size = sizeof read, .program = endless};
@@ -319,23 +309,18 @@ static void make_endless(const scene *s, uint64_t timeout_ms, endless_scene *e) 
 }
 
 /* Afterwards it runs, where it ends. */
-static void end_endless(const scene *s, endless_scene *e) {
+static void end_endless(const scene *s, one_graph *e) {
     static const uint32_t sevens[4] = {7, 7, 7, 7};
     uint32_t out[4] = {0};
     CHECK_OK(hg_buffer_write(s->backend, e->x, 0, sevens, sizeof sevens));
     CHECK_OK(hg_graph_binding_launch(e->binding));
     CHECK_OK(hg_buffer_read(s->backend, e->y, 0, out, sizeof out));
     CHECK(out[0] == 14 && out[3] == 14);
-    hg_graph_binding_destroy(e->binding);
-    hg_graph_executable_destroy(e->executable);
-    hg_graph_release(e->graph);
-    hg_params_destroy(e->params);
-    CHECK_OK(hg_backend_free_buffer(s->backend, e->x));
-    CHECK_OK(hg_backend_free_buffer(s->backend, e->y));
+    free_graph(s, e);
 }
 
 static void deadline(const scene *s) {
-    endless_scene e;
+    one_graph e;
     make_endless(s, 50, &e);
     CHECK_STATUS(hg_graph_binding_launch(e.binding), HG_ERROR_EXECUTION_FAILED);
     CHECK_MESSAGE(memcmp(hg_last_error()->code, "F08", 3) == 0 && strstr(hg_last_error()->message, "endless that makes b, line 5"), "%s",
@@ -344,7 +329,7 @@ static void deadline(const scene *s) {
 }
 
 static void cancel(const scene *s) {
-    endless_scene e;
+    one_graph e;
     hg_queue *queue = NULL;
     hg_event *event = NULL;
     make_endless(s, UINT64_MAX, &e);
