@@ -151,7 +151,8 @@ HG_API hg_status hg_graph_compile(hg_backend *backend, hg_graph *graph, const hg
 /** NULL is allowed. Bindings keep what they need. */
 HG_API void hg_graph_executable_destroy(hg_graph_executable *executable);
 /**
- * Binds inputs, outputs and constants without elements to buffers by their names, and symbols to numbers (scalars of type u64). Other numbers compile
+ * Binds inputs, outputs and constants without elements to buffers by their names (a constant's elements are there at the first launch and do not change
+ * while the binding lives), and symbols to numbers (scalars of type u64). Other numbers compile
  * nothing. Buffers may be larger than their values. An output may not share memory with an input, a constant or another output.
  * The workspace is allocated here, zeroed once, and used again by each launch: launches of one binding wait for each other; those of two bindings do not.
  * @return HG_OK; HG_ERROR_INVALID_ARGUMENT: a name that is missing or unknown, a buffer too small, shapes that do not fit with these numbers: the
@@ -177,6 +178,9 @@ typedef struct hg_graph_memory_info {
     uint64_t workspace_bytes; /**< allocated for values between calls */
     uint64_t least_bytes;     /**< the largest sum of values that live at one call: no workspace can be smaller */
     uint64_t launches;        /**< programs that a launch runs */
+    uint64_t
+        table_bytes; /**< allocated for what the first launch makes and others read: constants in the order in which products read them, factors of
+                                 transforms. Where there is no room, products read constants as they are */
 } hg_graph_memory_info;
 HG_API hg_status hg_graph_binding_memory(const hg_graph_binding *binding, hg_graph_memory_info *info) HG_NODISCARD;
 

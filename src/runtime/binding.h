@@ -40,6 +40,7 @@ typedef struct hg_held {
     uint64_t handle;
     hg_range range;
     uint64_t arena_bytes; /* of the whole arena */
+    bool constant;        /* its bytes stay the same from the first launch on, as long as the binding lives */
 } hg_held;
 
 /* How a launch of a binding is carried out, from the general way to the quickest: docs/design/launch-ways.md has who may take
@@ -130,6 +131,7 @@ hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
 typedef struct hg_param_value {
     char *name;              /* NULL: a raw register */
     uint8_t reg, kind, type; /* hg_param_kind */
+    bool constant;           /* of a buffer: hg_params_set_constant */
     uint64_t handle;         /* buffers, pools */
     uint8_t bytes[HG_MAX_LITERAL_BYTES];
 } hg_param_value;
@@ -144,6 +146,10 @@ hg_status hg_launch_take(const hg_launch *given, hg_launch *own) HG_NODISCARD;
 hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) HG_NODISCARD;
 /* The same for one that is held already; arena NULL when it is not. index: the handle is only that (flat addresses). */
 hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index);
+/* Whether such a buffer is held that every parameter with it says is constant. */
+bool hg_binding_is_constant(const hg_binding *binding, uint64_t handle, bool index);
+/* Sets a buffer whose bytes stay the same from the binding's first launch on, as long as it lives. */
+hg_status hg_params_set_constant(hg_params *params, const char *name, hg_buffer buffer) HG_NODISCARD;
 /* Types of the registers that params sets. */
 void hg_params_signature(const hg_params *params, hg_signature *signature);
 

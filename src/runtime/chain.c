@@ -236,7 +236,8 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     joined->planned.most_rounds = head->expansion.planned.most_rounds;
     joined->planned.fused = &c->found.chain;
     joined->operations = head->expansion.operations;
-    joined->tables = head->expansion.tables;
+    joined->tables = head->expansion.tables; /* what they hold is the same with maps and without */
+    joined->keeps_tables = head->expansion.keeps_tables;
     joined->ranges = c->ranges;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;
@@ -244,7 +245,8 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     memcpy(c->ranges + PLAN_FUSED, c->found.arrays, c->found.chain.arrays * sizeof *c->ranges);
     head->collective->expand(&head->call, &joined->planned);
     if (joined->planned.failed) return hg_fail_memory();
-    if (joined->planned.scratch > scratch.size) return hg_fail_memory(); /* as much as the head needs alone was planned with the binding */
+    /* As much as the head needs alone was planned with the binding. */
+    if (joined->planned.scratch > scratch.size || joined->planned.tables > joined->tables.size) return hg_fail_memory();
     scratch.size = joined->planned.scratch;
     return hg_expansion_prepare(run->stream, joined, scratch);
 }

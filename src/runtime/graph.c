@@ -311,6 +311,15 @@ static hg_status set_scalar(hg_params *params, const hg_param *p, const graph_op
     return hg_params_set_scalar(params, p->name, (hg_type)p->type, &value);
 }
 
+/* What the first launch makes of constants is kept, where calls of constants are done once. */
+static hg_status set_array(const hg_graph_binding *b, hg_params *params, const char *name, uint32_t value) {
+    const hg_graph *g = b->executable->graph;
+    bool constant = g->values.data[graph_base(g, value)].source == GRAPH_CONSTANT &&
+                    graph_passes_have(&b->executable->passes, GRAPH_PASS_CONSTANTS);
+    return constant ? hg_params_set_constant(params, name, b->values[value].buffer)
+                    : hg_params_set_buffer(params, name, b->values[value].buffer);
+}
+
 static hg_status set_direct(const hg_graph_binding *b, const graph_call *call, hg_params *params) {
     const hg_graph *g = b->executable->graph;
     for (uint32_t i = 0; i < call->program->param_count; i++) {
@@ -319,7 +328,7 @@ static hg_status set_direct(const hg_graph_binding *b, const graph_call *call, h
         uint32_t value = graph_result_of(g, call, i);
         if (value == GRAPH_NOT_SET && o && o->kind == GRAPH_ARRAY) value = o->number;
         if (value != GRAPH_NOT_SET)
-            HG_TRY(hg_params_set_buffer(params, p->name, b->values[value].buffer));
+            HG_TRY(set_array(b, params, p->name, value));
         else if (o)
             HG_TRY(set_scalar(params, p, o, b->extents));
     }
@@ -328,8 +337,7 @@ static hg_status set_direct(const hg_graph_binding *b, const graph_call *call, h
 
 static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg_params *params) {
     if (r->direct) return set_direct(b, &b->executable->graph->calls.data[r->calls.data[0]], params);
-    for (uint64_t i = 0; i < r->slots.count; i++)
-        HG_TRY(hg_params_set_buffer(params, r->slots.data[i].name, b->values[r->slots.data[i].value].buffer));
+    for (uint64_t i = 0; i < r->slots.count; i++) HG_TRY(set_array(b, params, r->slots.data[i].name, r->slots.data[i].value));
     for (uint64_t i = 0; i < r->scalars.count; i++)
         HG_TRY(hg_params_set_scalar(params, r->scalars.data[i].name, HG_TYPE_U64, &b->extents[r->scalars.data[i].extent]));
     return HG_OK;
@@ -465,6 +473,7 @@ hg_status hg_graph_binding_memory(const hg_graph_binding *b, hg_graph_memory_inf
     HG_TRY(hg_sized_check(&MEMORY, info->size));
     hg_graph_memory_info own = {
         .size = sizeof own, .workspace_bytes = b->memory.bytes, .least_bytes = b->memory.least, .launches = b->executable->regions.count};
+    for (uint64_t i = 0; i < own.launches; i++) own.table_bytes += b->bindings[i]->step_tables.range.size;
     hg_sized_give(&MEMORY, &own, info, info->size);
     return HG_OK;
 }

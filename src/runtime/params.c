@@ -135,6 +135,7 @@ static hg_status put(hg_params *params, const char *name, uint8_t reg, hg_param_
         v->reg = reg;
     }
     memset(v->bytes, 0, sizeof v->bytes);
+    v->constant = false;
     *value = v;
     return HG_OK;
 }
@@ -158,6 +159,11 @@ static hg_status put_handle(hg_params *params, const char *name, hg_param_kind k
 hg_status hg_params_set_buffer(hg_params *params, const char *name, hg_buffer buffer) {
     HG_ENTRY;
     return put_handle(params, name, HG_PARAM_BUFFER, buffer.handle);
+}
+hg_status hg_params_set_constant(hg_params *params, const char *name, hg_buffer buffer) {
+    HG_TRY(put_handle(params, name, HG_PARAM_BUFFER, buffer.handle));
+    find(params, name, 0)->constant = true;
+    return HG_OK;
 }
 hg_status hg_params_set_pool(hg_params *params, const char *name, hg_pool pool) {
     HG_ENTRY;
@@ -264,13 +270,24 @@ static hg_status check_names(const hg_program *p, const hg_params *params) {
     return HG_OK;
 }
 
-hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index) {
+/* NULL: it is not held. */
+static hg_held *find_held(const hg_binding *binding, bool pool, uint64_t handle, bool index) {
     if (!index) handle = hg_handle_plain(binding->executable->backend, handle); /* a raw register may hold what the host has */
-    const hg_held *held = pool ? binding->held_pools.data : binding->held_buffers.data;
+    hg_held *held = pool ? binding->held_pools.data : binding->held_buffers.data;
     uint64_t count = pool ? binding->held_pools.count : binding->held_buffers.count;
     for (uint64_t i = 0; i < count; i++)
-        if ((index ? hg_handle_index(held[i].handle) : held[i].handle) == handle) return held[i].range;
-    return (hg_range){NULL, 0, 0};
+        if ((index ? hg_handle_index(held[i].handle) : held[i].handle) == handle) return &held[i];
+    return NULL;
+}
+
+hg_range hg_binding_held(const hg_binding *binding, bool pool, uint64_t handle, bool index) {
+    const hg_held *held = find_held(binding, pool, handle, index);
+    return held ? held->range : (hg_range){NULL, 0, 0};
+}
+
+bool hg_binding_is_constant(const hg_binding *binding, uint64_t handle, bool index) {
+    const hg_held *held = find_held(binding, false, handle, index);
+    return held && held->constant;
 }
 
 hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_range *range) {
@@ -286,7 +303,7 @@ hg_status hg_binding_hold(hg_binding *binding, bool pool, uint64_t handle, hg_ra
         return hg_fail_memory();
     }
     *range = m->place.range;
-    *entry = (hg_held){handle, *range, m->place.arena_bytes};
+    *entry = (hg_held){.handle = handle, .range = *range, .arena_bytes = m->place.arena_bytes};
     return HG_OK;
 }
 
@@ -416,6 +433,15 @@ static hg_status check_extents(hg_binding *binding, const hg_params *params) {
     return HG_OK;
 }
 
+static void mark_constants(hg_binding *binding, const hg_params *params) {
+    for (uint64_t pass = 0; params && pass < 2; pass++) /* those that are, then those that another parameter may change */
+        for (uint64_t i = 0; i < params->values.count; i++) {
+            const hg_param_value *v = &params->values.data[i];
+            hg_held *held = v->kind == HG_PARAM_BUFFER && v->constant == !pass ? find_held(binding, false, v->handle, false) : NULL;
+            if (held) held->constant = v->constant;
+        }
+}
+
 static hg_status bind_buffers(hg_binding *binding, const hg_params *params) {
     const hg_program *p = binding->executable->program;
     for (uint32_t i = 0; i < p->param_count; i++) {
@@ -429,6 +455,7 @@ static hg_status bind_buffers(hg_binding *binding, const hg_params *params) {
         HG_TRY(set_value(binding, param->reg, le, 8));
         if (param->rank != 255) HG_TRY(infer_extent(binding, param, bytes));
     }
+    mark_constants(binding, params);
     return HG_OK;
 }
 

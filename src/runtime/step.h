@@ -94,6 +94,8 @@ hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) HG_N
 
 /* step_memory.c: whether the arrays of a call lie in memory that the binding holds and are no longer than that. */
 bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s);
+/* Sets plan_array.constant of the call's arrays. */
+void hg_step_find_constants(const hg_binding *binding, hg_bound_step *s);
 /* Finds the arrays' memory: s->place. *scratch: bytes behind s->scratch that copies need; their ranges are
  * set by hg_step_set_aside. A fault is this thread's error. */
 hg_status hg_step_find_memory(hg_run *run, hg_bound_step *s, uint64_t *scratch) HG_NODISCARD;

@@ -77,6 +77,17 @@ bool hg_step_fits(const hg_binding *binding, const hg_bound_step *s) {
     return true;
 }
 
+void hg_step_find_constants(const hg_binding *binding, hg_bound_step *s) {
+    for (uint32_t i = 0; i < s->call.array_count; i++) {
+        plan_array *a = &s->call.arrays[i];
+        bool buffer = a->place && (a->place->space == KIR_BUFFER || a->place->space == KIR_FLAT),
+             flat = buffer && a->place->space == KIR_FLAT;
+        uint64_t handle = buffer ? s->args.operands[a->operand].words[0] : 0;
+        if (flat && handle >> 63) buffer = false; /* a pool */
+        a->constant = buffer && hg_binding_is_constant(binding, flat ? handle >> 40 & HG_MAX_HANDLE_INDEX : handle, flat);
+    }
+}
+
 static hg_status out_of_bounds(hg_run *run, const hg_bound_step *s, const plan_array *a, bool pool, hg_i128 offset, uint64_t limit) {
     char text[sizeof((plan_problem *)0)->message];
     plan_problem problem = {.found = false};

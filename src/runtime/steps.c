@@ -152,6 +152,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     plan_call_make(binding->executable->plan, s->step, s->args.words, s->args.constants, s->args.operands, s->args.arrays, &s->call,
                    &s->problem);
     if (s->problem.found) return HG_OK;
+    hg_step_find_constants(binding, s);
     s->bytes = s->collective->cost(&s->call).bytes;
     s->expansion.operations = s->collective->cost(&s->call).operations;
     s->native = driver_does(b, &s->call, &s->scratch);
@@ -359,21 +360,47 @@ static hg_status bind_tables(hg_binding *binding, uint64_t bytes) {
     return HG_OK;
 }
 
-hg_status hg_steps_bind(hg_binding *binding) {
-    const hg_plan *plan = binding->executable->plan;
+/* What the steps need beside their arrays. */
+static hg_status bind_memory(hg_binding *binding) {
     uint64_t scratch = 0, tables = 0;
     hg_suballocator *memory = &binding->executable->backend->memory;
-    if (plan->steps.count == 0) return HG_OK;
-    binding->steps = hg_arena_alloc(&binding->arena, (size_t)plan->steps.count * sizeof *binding->steps);
-    if (!binding->steps) return hg_fail_memory();
-    for (uint64_t i = 0; i < plan->steps.count; i++) {
-        HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
+    for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
         if (binding->steps[i].scratch > scratch) scratch = binding->steps[i].scratch;
         if (!hg_add_u64(tables, rounded(binding->steps[i].expansion.planned.tables), &tables)) return hg_fail_memory();
     }
     if (rounded(scratch) < scratch) return hg_fail_memory();
     if (scratch) HG_TRY(hg_piece_alloc(memory, rounded(scratch), &binding->step_scratch)); /* as find_scratch asks for it */
     return tables ? bind_tables(binding, tables) : HG_OK;
+}
+
+/* There is no room for what is made of constants: their steps are expanded without. False: there are none, or this failed too. */
+static bool do_without_constants(hg_binding *binding) {
+    bool any = false;
+    hg_piece_free(&binding->executable->backend->memory, &binding->step_scratch);
+    for (uint64_t i = 0; i < binding->executable->plan->steps.count; i++) {
+        hg_bound_step *s = &binding->steps[i];
+        bool constant = false;
+        for (uint32_t k = 0; s->state == HG_STEP_EXPANDED && k < s->call.array_count; k++) {
+            constant = constant || s->call.arrays[k].constant;
+            s->call.arrays[k].constant = false;
+        }
+        if (!constant || s->native) continue;
+        any = true;
+        plan_expansion_clear(&s->expansion.planned);
+        s->state = HG_STEP_CALLED;
+        if (hg_step_expand(binding, s) != HG_OK) return false;
+    }
+    return any;
+}
+
+hg_status hg_steps_bind(hg_binding *binding) {
+    const hg_plan *plan = binding->executable->plan;
+    if (plan->steps.count == 0) return HG_OK;
+    binding->steps = hg_arena_alloc(&binding->arena, (size_t)plan->steps.count * sizeof *binding->steps);
+    if (!binding->steps) return hg_fail_memory();
+    for (uint64_t i = 0; i < plan->steps.count; i++) HG_TRY(bind_step(binding, &plan->steps.data[i], &binding->steps[i]));
+    hg_status status = bind_memory(binding);
+    return status == HG_ERROR_ALLOCATION_FAILED && do_without_constants(binding) ? bind_memory(binding) : status;
 }
 
 static void free_chain(hg_bound_chain *chain) {

@@ -134,7 +134,7 @@ static void compare(tester *t, const char *passes, bool reference) {
     }
 }
 
-/* Twice with one binding: what the first launch leaves in the workspace must not show in the second. spoils: nor what lies in memory that no value has. */
+/* More than once with one binding, and with all passes so often that maps are done by what is before or behind them: what a launch leaves in the workspace must not show in the next. spoils: nor what lies in memory that no value has. */
 static void run(tester *t, const char *passes, bool reference, bool spoils) {
     hg_graph_executable *executable = NULL;
     hg_graph_binding *binding = NULL;
@@ -143,7 +143,7 @@ static void run(tester *t, const char *passes, bool reference, bool spoils) {
                 hg_graph_bind(executable, t->params, &binding) == HG_OK;
     if (!done) complain(t, "it could not be bound", passes);
     if (done && spoils) hg_graph_binding_spoil(binding);
-    for (uint32_t i = 0; i < 2 && !t->failed; i++) {
+    for (uint32_t i = 0; i < (passes ? 2u : 4u) && !t->failed; i++) {
         bool launched = spoil_outputs(t) && hg_graph_binding_launch(binding) == HG_OK;
         t->too_large = !launched && reference && strstr(hg_last_error()->message, "this device's compiler takes");
         if (t->too_large) break;

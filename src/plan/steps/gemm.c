@@ -130,7 +130,8 @@ static tile tile_of(const plan_expansion *x, const plan_product *p) {
 }
 
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
-static bool wants_panels(const plan_product *p, uint64_t size) {
+static bool wants_panels(const plan_product *p, uint64_t columns, uint64_t size) {
+    if (p->b_stays) return p->n > columns; /* they are made once */
     return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && plan_times(p->k, p->n) * size >= 256 * 1024);
 }
 
@@ -141,14 +142,17 @@ static void make_panels(plan_expansion *x, const tile *t, plan_product *p, uint6
     uint64_t count = (p->n - 1) / t->columns + 1, batches = p->b_batch ? p->batch : 1, all;
     *panel = plan_times(p->k, t->columns);
     all = plan_times(plan_times(*panel, count), batches);
-    plan_part panels = plan_scratch(x, all, hg_type_size_bytes(type)), parts[2] = {p->b, panels};
+    plan_part panels = p->b_stays ? plan_table(x, all, hg_type_size_bytes(type)) : plan_scratch(x, all, hg_type_size_bytes(type));
+    plan_part parts[2] = {p->b, panels};
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_PANELS, type, HG_OP_MOV,
                                            (int32_t[]){(int32_t)t->columns, (int32_t)t->panel_rows, trans}, 2, 5);
     if (x->failed) return;
     uint64_t panel_batch = p->b_batch ? *panel * count : 0;
     x->work = all;
+    x->once = p->b_stays;
     plan_expand_grid(x, &key, (uint64_t[]){(p->k - 1) / t->panel_rows + 1, count, batches}, (uint32_t[]){t->columns, 1, 1}, 0, parts,
                      (uint64_t[]){p->n, p->k, trans ? p->b_column : p->b_row, p->b_batch, panel_batch});
+    x->once = false;
     p->b = panels;
     p->b_row = t->columns;
     p->b_batch = panel_batch;
@@ -190,7 +194,7 @@ static void expand_block(plan_expansion *x, const tile *t, uint32_t size, const 
 /* Each lane for itself; b is read in panels where that pays. */
 static void expand_tile(plan_expansion *x, const tile *t, plan_product p) {
     uint64_t panel = t->columns;
-    if (p.k && wants_panels(&p, hg_type_size_bytes((hg_type)p.type))) make_panels(x, t, &p, &panel);
+    if (p.k && wants_panels(&p, t->columns, hg_type_size_bytes((hg_type)p.type))) make_panels(x, t, &p, &panel);
     plan_kernel_key key = plan_library_key(LIBRARY_GEMM_TILE, (hg_type)p.type, p.fn,
                                            (int32_t[]){p.result, (int32_t)t->rows, (int32_t)t->columns, p.has_bias, p.fn != HG_OP_MOV},
                                            p.has_bias ? 4 : 3, 13);
@@ -237,6 +241,7 @@ static void expand(const plan_call *call, plan_expansion *x) {
                                           .c = plan_part_of(call, p.c),
                                           .bias = bias ? plan_part_of(call, p.bias) : (plan_part){0},
                                           .has_bias = bias,
+                                          .b_stays = plan_array_of(call, p.b)->constant,
                                           .type = call->type,
                                           .result = result,
                                           .fn = call->fn,

@@ -280,6 +280,77 @@ static void constants(const scene *s) {
     free_graph(s, &c);
 }
 
+/* ---- constants in the order in which products read them ---- */
+
+enum { ROWS = 5, INNER = 40, COLUMNS = 200 };
+
+/* The product's result with its weights as a constant, or as an input; with launches enough that maps are done by the product, and weights that another
+ * array of the binding may be. */
+static uint64_t launch_product(hg_backend *b, bool constant, const float *in, const float *weights, float *out) {
+    char text[400];
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_graph_memory_info info = {.size = sizeof info};
+    hg_params *params = hg_params_create();
+    hg_buffer x = make_buffer(b, in, ROWS * INNER * 4), w = make_buffer(b, weights, INNER * COLUMNS * 4),
+              y = make_buffer(b, out, ROWS * COLUMNS * 4);
+    snprintf(text, sizeof text,
+             ".graph 1\n.input x f32 [%d, %d]\n.%s w f32 [%d, %d]\nh = gemm a=x, b=w\ny = parallel_map_binary add, a=h, b=h\n.output y\n",
+             ROWS, INNER, constant ? "constant" : "input", INNER, COLUMNS);
+    hg_graph *g = read_graph(text);
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "w", w));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    CHECK_OK(hg_graph_compile(b, g, NULL, &executable));
+    CHECK_OK(hg_graph_bind(executable, params, &binding));
+    CHECK_OK(hg_graph_binding_memory(binding, &info));
+    for (int i = 0; i < 6; i++) CHECK_OK(hg_graph_binding_launch(binding));
+    CHECK_OK(hg_buffer_read(b, y, 0, out, ROWS * COLUMNS * 4));
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    hg_graph_release(g);
+    hg_params_destroy(params);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    CHECK_OK(hg_backend_free_buffer(b, w));
+    CHECK_OK(hg_backend_free_buffer(b, y));
+    return info.table_bytes;
+}
+
+static uint64_t products(const char *backend, uint64_t most, const float *in, const float *weights, const float *expected) {
+    hg_backend *b = NULL;
+    float out[ROWS * COLUMNS] = {0};
+    hg_config config = hg_config_default();
+    snprintf(config.backend, sizeof config.backend, "%s", backend);
+    config.deterministic = true; /* by the library's programs */
+    config.max_memory = most;
+    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    CHECK(launch_product(b, false, in, weights, out) == 0);
+    CHECK(memcmp(out, expected, sizeof out) == 0);
+    memset(out, 0, sizeof out);
+    uint64_t bytes = launch_product(b, true, in, weights, out);
+    CHECK(memcmp(out, expected, sizeof out) == 0);
+    hg_backend_destroy(b);
+    return bytes;
+}
+
+/* Whole numbers: sums are exact in any order. */
+static void constants_of_products(const char *backend) {
+    float in[ROWS * INNER], weights[INNER * COLUMNS], expected[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * INNER; i++) in[i] = (float)(i * 7 % 13 - 6);
+    for (int i = 0; i < INNER * COLUMNS; i++) weights[i] = (float)(i * 5 % 17 - 8);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        float sum = 0;
+        for (int k = 0; k < INNER; k++) sum += in[i / COLUMNS * INNER + k] * weights[k * COLUMNS + i % COLUMNS];
+        expected[i] = sum + sum;
+    }
+    uint64_t bytes = products(backend, UINT64_MAX, in, weights, expected);
+    if (strcmp(backend, "cpu") != 0) return; /* others may read constants as they are */
+    CHECK(bytes >= INNER * COLUMNS * 4);
+    /* without room for them they are read as they are: x, w, y and h lie one beside another in memory */
+    const uint64_t arrays = sizeof in + sizeof weights + 2 * sizeof expected;
+    CHECK(products(backend, arrays + bytes / 2, in, weights, expected) == 0);
+}
+
 /* ---- ending early ---- */
 
 static hg_status endless(void *user, const char *file, hg_diagnostics *d, hg_program **program) {
@@ -446,6 +517,7 @@ int main(int argc, char **argv) {
     on_queues(s);
     freed_in_flight(s);
     constants(s);
+    constants_of_products(device ? argv[1] : "cpu");
     deadline(s);
     if (!device) cancel(s); /* lanes of a device may not be stopped */
     faults(s);
