@@ -77,6 +77,7 @@ typedef struct graph_call {
     bool whole;                /* of a program: it writes every element of its results; instructions do */
     bool made;                 /* its program was made by a pass: it reads nothing but its operands */
     bool writes_more;          /* of a program: more than its results, memory that others may read later */
+    uint32_t together;         /* calls that follow each other with one number may be one kernel (maps.c); 0: it stands alone */
     uint32_t first_operand, operand_count;
     uint32_t first_result, result_count;
     uint32_t line;
@@ -177,6 +178,12 @@ const graph_operand *graph_operand_of(const hg_graph *g, const graph_call *call,
 uint32_t graph_result_of(const hg_graph *g, const graph_call *call, uint32_t operand);
 /* Whether a value is one that the call makes: a call that went has left the values of others. */
 bool graph_result_is(const hg_graph *g, const graph_call *call, uint32_t value);
+/* Behind the last of the calls that stand together with one. */
+static inline uint32_t graph_together_end(const hg_graph *g, uint32_t call) {
+    uint32_t end = call + 1;
+    while (g->calls.data[call].together && end < g->calls.count && g->calls.data[end].together == g->calls.data[call].together) end++;
+    return end;
+}
 /* The row of an instruction that a graph can call, by its text; HG_OP_NONE: there is none. Of two with the text it is the one that writes memory. */
 hg_op graph_op_named(const char *text, size_t length);
 /* Whether an operand of an instruction is an array to a graph, and whether the instruction writes it. */

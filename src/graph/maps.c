@@ -4,9 +4,14 @@
  * Maps that share a value are a group as long as nothing outside has read what the group makes; then, or at the end, the group becomes a call of a program
  * there. Two groups that a map reads become one.
  *
+ * A product, a convolution, a norm, a softmax does maps of its result itself, and some of them those that make their input (plan_collective.fuses, .loads). Such
+ * maps and the instruction stand together then (graph_call.together): the run time makes one kernel of them where the device has one; where not, each
+ * is done by itself.
+ *
  * Requires: outputs that are results of calls. Provides: nothing that other passes need. */
 #include "graph/maps.h"
 #include "graph/passes.h"
+#include "graph/shapes.h"
 #include <string.h>
 
 enum { MOST_GROUPS = 8 };
@@ -16,6 +21,7 @@ typedef struct fusion {
     graph_maps groups[MOST_GROUPS];
     uint32_t *group_of;       /* of each value the group that makes it + 1; 0: none */
     uint32_t *reads;          /* of each value how many operands name it, and outputs and views */
+    uint32_t together;        /* the last number of calls that stand together */
     HG_VEC(graph_call) calls; /* as they will be */
 } fusion;
 
@@ -32,6 +38,49 @@ static bool can_join(const hg_graph *g, const graph_call *c) {
     for (uint32_t i = 1; i <= inputs; i++)
         if (g->values.data[graph_operand_of(g, c, i)->number].elements != elements) return false;
     return true;
+}
+
+/* ---- maps around an instruction ---- */
+
+static const plan_collective *collective_of(const graph_call *c) { return c->program ? NULL : plan_collective_of((hg_op)c->op); }
+
+/* Whether its program does maps of its result: one whose elements lie one after another. */
+static bool is_head(const hg_graph *g, const graph_call *c) {
+    const plan_collective *of = collective_of(c);
+    return of && of->fuses && c->result_count == 1 &&
+           !graph_has_leading(hg_op_get((hg_op)c->op), &g->operands.data[c->first_operand], c->operand_count);
+}
+
+/* The value that maps in front of it may make: its first input, where its program loads each element once. GRAPH_NOT_SET: none. */
+static uint32_t loaded_by(const hg_graph *g, const graph_call *c) {
+    if (!collective_of(c)->loads) return GRAPH_NOT_SET;
+    for (uint32_t k = 0; k < c->operand_count; k++)
+        if (g->operands.data[c->first_operand + k].kind == GRAPH_ARRAY) return g->operands.data[c->first_operand + k].number;
+    return GRAPH_NOT_SET;
+}
+
+/* Whether a row's lanes can do the map as fast as a pass over memory by all lanes does: short functions (docs/performance.md, maps around instructions). */
+static bool is_short(const hg_graph *g, const graph_call *map) {
+    return hg_type_size_bytes((hg_type)map->type) > 1 && !plan_is_long(kir_fn_of_name(graph_map_name(g, map)));
+}
+
+/* Values of the group's maps and its instruction, each an array of the kernel. */
+static uint32_t arrays_around(const graph_maps *of) { return of->input_count + of->count; }
+
+static bool can_be_in_front(const hg_graph *g, const graph_maps *of, graph_extent elements) {
+    bool can = !of->head && of->elements == elements && arrays_around(of) < MOST_ARRAYS && of->count < PLAN_MOST_LINKS;
+    for (uint32_t i = 0; i < of->input_count; i++) can = can && !g->values.data[of->inputs[i]].strided;
+    for (uint32_t i = 0; i < of->count; i++) can = can && is_short(g, &g->calls.data[of->calls[i]]);
+    return can;
+}
+
+/* Behind products and convolutions, which take longer than any map, a map of any length. */
+static bool can_be_behind(const hg_graph *g, const graph_maps *of, const graph_call *map) {
+    bool rows = collective_of(&g->calls.data[of->calls[of->head - 1]])->loads;
+    for (uint32_t k = 1; k <= graph_map_inputs(map); k++)
+        if (g->values.data[graph_operand_of(g, map, k)->number].strided) return false;
+    if (rows ? !is_short(g, map) : hg_type_size_bytes((hg_type)map->type) == 1) return false;
+    return arrays_around(of) + graph_map_inputs(map) <= MOST_ARRAYS && of->count < PLAN_MOST_LINKS;
 }
 
 /* ---- groups ---- */
@@ -64,6 +113,17 @@ static uint32_t strided_in(const hg_graph *g, const graph_maps *of) {
     return count;
 }
 
+/* The calls as they are, of a group with an instruction together. */
+static hg_status push_calls(fusion *f, const graph_maps *of) {
+    uint32_t together = of->head && of->count > 1 ? ++f->together : 0;
+    for (uint32_t i = 0; i < of->count; i++) {
+        graph_call c = f->g->calls.data[of->calls[i]];
+        c.together = together;
+        if (!push_call(f, &c)) return hg_fail_memory();
+    }
+    return HG_OK;
+}
+
 /* The group becomes a call here. One map of arrays stays what it is. */
 static hg_status close_group(fusion *f, uint32_t number) {
     graph_maps *of = &f->groups[number];
@@ -74,9 +134,8 @@ static hg_status close_group(fusion *f, uint32_t number) {
         f->group_of[value] = 0;
         if (is_seen(f, of, value)) outputs[count++] = value;
     }
-    if ((of->count == 1 && !strided_in(f->g, of)) || of->input_count + count > MOST_ARRAYS) {
-        for (uint32_t i = 0; i < of->count && status == HG_OK; i++)
-            if (!push_call(f, &f->g->calls.data[of->calls[i]])) status = hg_fail_memory();
+    if (of->head || (of->count == 1 && !strided_in(f->g, of)) || of->input_count + count > MOST_ARRAYS) {
+        status = push_calls(f, of);
     } else if (count) {
         status = make_call(f, of, outputs, count);
     }
@@ -134,7 +193,7 @@ static uint32_t strided_with(const hg_graph *g, const graph_maps *of, const grap
 static bool unite(fusion *f, uint32_t a, uint32_t b) {
     graph_maps *to = &f->groups[a], *from = &f->groups[b];
     if (to->count + from->count >= MOST_MAPS || to->input_count + from->input_count > MOST_ARRAYS) return false;
-    if (strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED) return false;
+    if (to->head || from->head || strided_in(f->g, to) + strided_in(f->g, from) > MOST_STRIDED) return false;
     for (uint32_t i = 0; i < from->count; i++) {
         to->calls[to->count++] = from->calls[i];
         f->group_of[graph_map_result(f->g, &f->g->calls.data[from->calls[i]])] = a + 1;
@@ -145,16 +204,19 @@ static bool unite(fusion *f, uint32_t a, uint32_t b) {
     return true;
 }
 
-/* The open group of these elements that shares a value with the call, MOST_GROUPS: none. */
+/* The open group that may take the map, MOST_GROUPS: none. First one whose instruction's results it reads, then one of maps that shares a value with it. */
 static uint32_t group_for(const fusion *f, const graph_call *c, graph_extent elements) {
+    uint32_t found = MOST_GROUPS;
     for (uint32_t k = 1; k <= graph_map_inputs(c); k++) {
         uint32_t made = f->group_of[graph_operand_of(f->g, c, k)->number];
-        if (made && f->groups[made - 1].elements == elements) return made - 1;
+        if (!made || f->groups[made - 1].elements != elements) continue;
+        if (f->groups[made - 1].head && can_be_behind(f->g, &f->groups[made - 1], c)) return made - 1;
+        if (!f->groups[made - 1].head && found == MOST_GROUPS) found = made - 1;
     }
-    for (uint32_t i = 0; i < MOST_GROUPS; i++)
-        for (uint32_t k = 1; k <= graph_map_inputs(c) && f->groups[i].count && f->groups[i].elements == elements; k++)
-            if (has_input(&f->groups[i], graph_operand_of(f->g, c, k)->number)) return i;
-    return MOST_GROUPS;
+    for (uint32_t i = 0; i < MOST_GROUPS && found == MOST_GROUPS; i++)
+        for (uint32_t k = 1; k <= graph_map_inputs(c) && f->groups[i].count && !f->groups[i].head && f->groups[i].elements == elements; k++)
+            if (has_input(&f->groups[i], graph_operand_of(f->g, c, k)->number)) found = i;
+    return found;
 }
 
 /* A group that makes what the call reads, and cannot have the call, is made before it. */
@@ -181,8 +243,16 @@ static hg_status close_viewed(fusion *f, const graph_call *c) {
 }
 
 static bool is_full(const fusion *f, const graph_maps *of, const graph_call *c) {
+    if (of->head) return false; /* can_be_behind */
     return of->count == MOST_MAPS || of->input_count + MOST_INPUTS > MOST_ARRAYS - 1 || arrays_of(f, of) >= MOST_ARRAYS ||
            strided_with(f->g, of, c) > MOST_STRIDED;
+}
+
+static hg_status open_group(fusion *f, uint32_t call, graph_extent elements, uint32_t *number) {
+    hg_status status = HG_OK;
+    *number = find_place(f, &status);
+    if (status == HG_OK) f->groups[*number] = (graph_maps){.elements = elements, .first = call};
+    return status;
 }
 
 static hg_status take_map(fusion *f, uint32_t call) {
@@ -200,12 +270,25 @@ static hg_status take_map(fusion *f, uint32_t call) {
         status = close_group(f, number);
         number = MOST_GROUPS;
     }
-    if (number == MOST_GROUPS) {
-        if (status == HG_OK) number = find_place(f, &status);
-        if (status != HG_OK) return status;
-        f->groups[number] = (graph_maps){.elements = elements, .first = call};
-    }
-    add_to_group(f, number, call);
+    if (status == HG_OK && number == MOST_GROUPS) status = open_group(f, call, elements, &number);
+    if (status == HG_OK) add_to_group(f, number, call);
+    return status;
+}
+
+/* The instruction goes behind the group of maps that make its input, or opens one for those that read its result. */
+static hg_status take_head(fusion *f, uint32_t call) {
+    const hg_graph *g = f->g;
+    const graph_call *c = &g->calls.data[call];
+    uint32_t input = loaded_by(g, c), made = input == GRAPH_NOT_SET ? 0 : f->group_of[input], result = graph_map_result(g, c),
+             number = made - 1;
+    graph_extent elements = g->values.data[result].elements;
+    bool joins = made && can_be_in_front(g, &f->groups[number], elements);
+    HG_TRY(close_read(f, c, joins ? number : MOST_GROUPS));
+    if (!joins) HG_TRY(open_group(f, call, elements, &number));
+    graph_maps *of = &f->groups[number];
+    of->calls[of->count++] = call;
+    of->head = of->count;
+    f->group_of[result] = number + 1;
     return HG_OK;
 }
 
@@ -245,6 +328,10 @@ hg_status graph_pass_maps(hg_graph *g) {
     for (uint32_t i = 0; i < calls && status == HG_OK; i++) {
         if (can_join(g, &g->calls.data[i])) {
             status = take_map(&f, i);
+            continue;
+        }
+        if (is_head(g, &g->calls.data[i])) {
+            status = take_head(&f, i);
             continue;
         }
         status = close_read(&f, &g->calls.data[i], MOST_GROUPS);

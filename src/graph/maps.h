@@ -11,6 +11,7 @@ enum { MOST_MAPS = 48, MOST_ARRAYS = PLAN_CHAIN_ARRAYS, MOST_INPUTS = 2, MOST_ST
 typedef struct graph_maps {
     uint32_t calls[MOST_MAPS];
     uint32_t count; /* 0: none */
+    uint32_t head;  /* 1 + the place among them of an instruction whose own program can do the maps around it; 0: all are maps */
     graph_extent elements;
     uint32_t inputs[MOST_MAPS * MOST_INPUTS]; /* values that it reads and does not make */
     uint32_t input_count;

@@ -23,20 +23,25 @@ static void find_owners(const hg_graph *g, uint32_t *owners) {
     }
 }
 
-static void note(graph_life *life, uint32_t call) {
-    if (call < life->first) life->first = call;
-    if (call > life->last) life->last = call;
+/* During the calls from first up to last, which stand together: one kernel may read and write all that they do at once. */
+static void note(graph_life *life, uint32_t first, uint32_t last) {
+    if (first < life->first) life->first = first;
+    if (last > life->last) life->last = last;
 }
 
 static void find_lives(const hg_graph *g, const uint32_t *owners, graph_life *lives) {
     for (uint64_t i = 0; i < g->values.count; i++) lives[i] = (graph_life){UINT32_MAX, 0};
-    for (uint32_t i = 0; i < g->calls.count; i++) {
+    for (uint32_t i = 0, first = 0, end = 0; i < g->calls.count; i++) {
         const graph_call *c = &g->calls.data[i];
+        if (i == end) {
+            first = i;
+            end = graph_together_end(g, i);
+        }
         for (uint32_t k = 0; k < c->operand_count; k++) {
             const graph_operand *o = &g->operands.data[c->first_operand + k];
-            if (o->kind == GRAPH_ARRAY) note(&lives[owners[o->number]], i);
+            if (o->kind == GRAPH_ARRAY) note(&lives[owners[o->number]], first, end - 1);
         }
-        for (uint32_t k = 0; k < c->result_count; k++) note(&lives[owners[g->results.data[c->first_result + k].value]], i);
+        for (uint32_t k = 0; k < c->result_count; k++) note(&lives[owners[g->results.data[c->first_result + k].value]], first, end - 1);
     }
     for (uint64_t i = 0; i < g->values.count; i++)
         if (g->values.data[i].source != GRAPH_RESULT) lives[i] = (graph_life){UINT32_MAX, 0};
@@ -69,6 +74,14 @@ static bool may_take(const hg_graph *g, const graph_call *c, const graph_result 
            graph_operand_of(g, c, r->operand) == NULL;
 }
 
+/* Whether an instruction in front of the call, which stands together with it, reads the value: other lanes of their kernel may still be about to. What it
+ * makes itself only the lane reads that changes it. */
+static bool is_read_together(const hg_graph *g, uint32_t call, uint32_t value) {
+    for (uint32_t i = call; i-- > 0 && g->calls.data[i].together == g->calls.data[call].together;)
+        if (plan_collective_of((hg_op)g->calls.data[i].op)->fuses && uses_in_call(g, &g->calls.data[i], graph_base(g, value))) return true;
+    return false;
+}
+
 /* The first operand whose memory the result may take. last: of each value the last call that reads it, GRAPH_NOT_SET: it is not to be taken. */
 static void take_one(hg_graph *g, uint32_t call, graph_result r, uint32_t *last) {
     const graph_call *c = &g->calls.data[call];
@@ -77,6 +90,7 @@ static void take_one(hg_graph *g, uint32_t call, graph_result r, uint32_t *last)
         const graph_operand *o = &g->operands.data[c->first_operand + i];
         if (o->kind != GRAPH_ARRAY || last[o->number] != call || !may_take(g, c, &r, o)) continue;
         if (o->operand == r.operand && uses_in_call(g, c, o->number) > 1) continue;
+        if (c->together && is_read_together(g, call, o->number)) continue;
         g->values.data[r.value].takes = o->number;
         last[o->number] = GRAPH_NOT_SET;
         return;

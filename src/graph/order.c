@@ -13,8 +13,9 @@ typedef struct ordering {
     uint32_t *left;    /* by value: operands of calls that are still to come and read it, also through views */
     uint32_t *first;   /* by value: its readers, from there on in `readers` */
     uint32_t *readers; /* calls */
-    uint32_t *waits;   /* by call: operands that are not made yet */
-    uint32_t *ready;   /* calls that wait for nothing */
+    uint32_t *leader;  /* by call: the first of those that it stands together with, which go in one with it */
+    uint32_t *waits;   /* by leader: operands that are not made yet */
+    uint32_t *ready;   /* leaders that wait for nothing */
     uint32_t ready_count;
     uint32_t *order;
     uint64_t count; /* calls in the order so far */
@@ -42,6 +43,18 @@ static bool find_bytes(ordering *o) {
     return true;
 }
 
+static void find_leaders(ordering *o) {
+    for (uint32_t i = 0, end; i < o->g->calls.count; i = end) {
+        end = graph_together_end(o->g, i);
+        for (uint32_t k = i; k < end; k++) o->leader[k] = i;
+    }
+}
+
+static bool is_made_together(const ordering *o, uint32_t value, uint32_t call) {
+    const graph_value *v = &o->g->values.data[value];
+    return v->source == GRAPH_RESULT && v->call < o->g->calls.count && o->leader[v->call] == o->leader[call];
+}
+
 static void find_readers(ordering *o) {
     const hg_graph *g = o->g;
     uint32_t sum = 0;
@@ -50,7 +63,7 @@ static void find_readers(ordering *o) {
             uint32_t base = operand_base(g, &g->calls.data[i], k);
             if (base == GRAPH_NOT_SET) continue;
             o->left[base]++;
-            o->waits[i] += g->values.data[base].source == GRAPH_RESULT;
+            o->waits[o->leader[i]] += g->values.data[base].source == GRAPH_RESULT && !is_made_together(o, base, i);
         }
     for (uint64_t i = 0; i < g->values.count; i++) {
         o->first[i] = sum;
@@ -65,8 +78,7 @@ static void find_readers(ordering *o) {
 }
 
 /* Bytes that a call adds to what lives. */
-static int64_t cost(const ordering *o, uint32_t call) {
-    const graph_call *c = &o->g->calls.data[call];
+static int64_t cost_of_one(const ordering *o, const graph_call *c) {
     int64_t bytes = 0;
     for (uint32_t k = 0; k < c->result_count; k++) bytes += (int64_t)o->bytes[o->g->results.data[c->first_result + k].value];
     for (uint32_t k = 0; k < c->operand_count; k++) {
@@ -75,6 +87,12 @@ static int64_t cost(const ordering *o, uint32_t call) {
         for (uint32_t n = 0; n <= k; n++) here += operand_base(o->g, c, n) == base;
         if (here == o->left[base]) bytes -= (int64_t)o->bytes[base]; /* its last reader, all of whose operands count once */
     }
+    return bytes;
+}
+
+static int64_t cost(const ordering *o, uint32_t leader) {
+    int64_t bytes = 0;
+    for (uint32_t i = leader, end = graph_together_end(o->g, leader); i < end; i++) bytes += cost_of_one(o, &o->g->calls.data[i]);
     return bytes;
 }
 
@@ -102,8 +120,10 @@ static void put(ordering *o, uint32_t call) {
     }
     for (uint32_t k = 0; k < c->result_count; k++) {
         uint32_t value = o->g->results.data[c->first_result + k].value;
-        for (uint32_t i = 0; i < o->left[value]; i++)
-            if (--o->waits[o->readers[o->first[value] + i]] == 0) o->ready[o->ready_count++] = o->readers[o->first[value] + i];
+        for (uint32_t i = 0; i < o->left[value]; i++) {
+            uint32_t reader = o->leader[o->readers[o->first[value] + i]];
+            if (reader != o->leader[call] && --o->waits[reader] == 0) o->ready[o->ready_count++] = reader;
+        }
     }
 }
 
@@ -153,10 +173,14 @@ static bool has_order(const hg_graph *g) {
 static hg_status find_order(ordering *o) {
     uint64_t calls = o->g->calls.count;
     if (!find_bytes(o)) return hg_fail_memory();
+    find_leaders(o);
     find_readers(o);
     for (uint32_t i = 0; i < calls; i++)
-        if (!o->waits[i]) o->ready[o->ready_count++] = i;
-    while (o->ready_count) put(o, choose(o));
+        if (o->leader[i] == i && !o->waits[i]) o->ready[o->ready_count++] = i;
+    while (o->ready_count) {
+        uint32_t leader = choose(o);
+        for (uint32_t i = leader, end = graph_together_end(o->g, leader); i < end; i++) put(o, i);
+    }
     return o->count == calls && peak(o, o->order) < peak(o, NULL) ? rearrange(o) : HG_OK;
 }
 
@@ -165,13 +189,14 @@ hg_status graph_pass_order(hg_graph *g) {
     uint64_t values = g->values.count + 1, calls = g->calls.count + 1;
     ordering o = {.g = g,
                   .bytes = hg_calloc((size_t)values, sizeof *o.bytes),
-                  .left = hg_calloc((size_t)(2 * values + g->operands.count + 3 * calls), sizeof *o.left)};
+                  .left = hg_calloc((size_t)(2 * values + g->operands.count + 4 * calls), sizeof *o.left)};
     if (o.left) {
         o.first = o.left + values;
         o.readers = o.first + values;
         o.waits = o.readers + g->operands.count;
         o.ready = o.waits + calls;
         o.order = o.ready + calls;
+        o.leader = o.order + calls;
     }
     hg_status status = o.bytes && o.left ? find_order(&o) : hg_fail_memory();
     hg_free(o.bytes);

@@ -74,7 +74,8 @@ static void print_call(hg_text *out, const hg_graph *g, const graph_call *call) 
         hg_text_addf(out, i ? ", " : " ");
         print_operand(out, g, call, &g->operands.data[call->first_operand + i]);
     }
-    hg_text_addf(out, "\n");
+    bool with = call->together && call > g->calls.data && call[-1].together == call->together;
+    hg_text_addf(out, "%s\n", with ? " ; with the call before" : "");
 }
 
 static void print_value(hg_text *out, const hg_graph *g, uint32_t number) {
