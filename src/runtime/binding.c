@@ -1,6 +1,7 @@
 /* Bindings: a launch with its parameters, checked once and laid out for the driver. */
 #include "runtime/execute_internal.h"
 #include "runtime/step.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The value of an input, from the parameter registers; limbs of wide values too. */
@@ -213,11 +214,27 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
 
 void hg_binding_retain(hg_binding *binding) { hg_atomic_fetch_add(&binding->references, 1, HG_RELAXED); }
 
-void hg_binding_destroy(hg_binding *binding) {
-    HG_ENTRY;
-    if (!binding || binding->executable->backend->lost) return;
-    if (hg_atomic_sub_fetch(&binding->references, 1, HG_ACQ_REL) != 0) return; /* a queue has it */
-    hg_error kept = *hg_error_record();                                        /* freeing must not hide why a creation failed */
+void hg_error_label(const hg_label *label) {
+    hg_error *error = hg_error_record();
+    char where[40] = "", message[sizeof error->message];
+    if (error->line) snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
+    snprintf(message, sizeof message, "%s: %.300s%s", label->text, error->message, where);
+    memcpy(error->message, message, sizeof message);
+    error->line = label->line;
+    error->column = label->line != 0;
+}
+
+void hg_binding_label_error(const hg_binding *binding) {
+    uint64_t inst = hg_error_record()->instruction;
+    if (!binding->labels) return;
+    if (inst >= binding->executable->program->inst_count) inst = 0;
+    while (inst && !binding->labels[inst].text) inst--;
+    hg_error_label(&binding->labels[inst]);
+}
+
+/* Nobody has it any more. */
+static void free_binding(hg_binding *binding) {
+    hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
     for (uint8_t i = 0; i < binding->ready.count; i++) b->driver->prepared_destroy(binding->ready.commands[i]);
@@ -244,4 +261,14 @@ void hg_binding_destroy(hg_binding *binding) {
     hg_child_remove(&b->children, HG_CHILD_BINDING);
     hg_free(binding);
     *hg_error_record() = kept;
+}
+
+void hg_binding_destroy(hg_binding *binding) {
+    HG_ENTRY;
+    while (binding && !binding->executable->backend->lost) {
+        hg_binding *next = binding->next;
+        if (hg_atomic_sub_fetch(&binding->references, 1, HG_ACQ_REL) != 0) return; /* a queue has it */
+        free_binding(binding);
+        binding = next;
+    }
 }

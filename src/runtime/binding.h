@@ -68,10 +68,17 @@ typedef struct hg_ready_commands {
     hg_driver_prepared *commands[HG_MOST_PREPARED];
 } hg_ready_commands;
 
+/* What instructions from one on are to whoever made the program, for errors and profiles. */
+typedef struct hg_label {
+    const char *text; /* NULL: the same as the one before */
+    uint32_t line;    /* where it stands there; 0: nowhere */
+} hg_label;
+
 struct hg_binding {
     hg_executable *executable;
-    uint32_t references;       /* atomic: creator, submissions that are not over */
-    const char *const *labels; /* what instructions are, for profiles: of each one's number a text or NULL. NULL: of none */
+    uint32_t references;    /* atomic: creator, submissions that are not over, a binding that it is next of */
+    const hg_label *labels; /* of each instruction; NULL: of none */
+    hg_binding *next;       /* whose launch follows in the same run; NULL: none */
     hg_arena arena;
     hg_resolved launch;
     uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */
@@ -126,6 +133,18 @@ static inline void hg_binding_disown(hg_binding *binding) {
 /* ---- touches.c ---- */
 /* binding->touches, when everything else of the binding is known. */
 hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
+/* Of two bindings or more: a launch of the first becomes one of all, in their order, in one run. The others are not launched by themselves from now on; each
+ * is kept by the one before. Not for programs that use the state of a context. */
+hg_status hg_binding_chain(hg_binding *const *bindings, uint32_t count) HG_NODISCARD;
+/* Each by itself again. */
+void hg_binding_unchain(hg_binding *binding);
+
+/* ---- binding.c ---- */
+void hg_binding_retain(hg_binding *binding);
+/* This thread's error becomes one of a part of the program: text in front, the line is where that stands. */
+void hg_error_label(const hg_label *label);
+/* The same by the label of the instruction that the error names; nothing where the binding has no labels. */
+void hg_binding_label_error(const hg_binding *binding);
 
 /* ---- params.c ---- */
 typedef struct hg_param_value {

@@ -201,6 +201,7 @@ static void fail(hg_run *run, hg_status status) {
     if (run->phase == HG_PHASE_FAILING) return;
     run->phase = HG_PHASE_FAILING;
     run->status = status;
+    hg_binding_label_error(run->binding);
     run->error = *hg_error_record();
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
     if (run->fold == HG_FOLD_DONE) run->context->state_pending = true; /* nobody knows whether it came back */
@@ -234,6 +235,46 @@ static hg_status fold_state(hg_run *run) {
     return hg_run_add(run, &copy);
 }
 
+/* ---- the begin of a binding ---- */
+
+/* Pools of .param lines without a value, and scratch, are zeros at every launch. */
+static hg_status clear_memory(hg_run *run) {
+    const hg_binding *binding = run->binding;
+    for (uint64_t i = 0; i < binding->own_pools.count; i++) {
+        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
+        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
+    }
+    for (uint64_t i = 0; i < binding->own_buffers.count; i++) {
+        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_binding_held(binding, false, binding->own_buffers.data[i], false)};
+        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
+    }
+    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};
+    return binding->shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
+}
+
+/* The run comes to the binding's program. */
+static hg_status begin(hg_run *run) {
+    hg_binding *binding = run->binding;
+    binding->fault.happened = false;
+    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
+    if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
+    if (clears) HG_TRY(clear_memory(run));
+    binding->launched = true;
+    return hg_env_begin(run);
+}
+
+/* Behind the end of a program: the next one of the run, which has as much time again. */
+static hg_status begin_next(hg_run *run) {
+    run->binding = run->binding->next;
+    run->pc = 0;
+    run->step = run->native_step = 0;
+    run->native = NULL;
+    if (run->deadline_ns) run->deadline_ns += run->binding->launch.timeout_ms * UINT64_C(1000000);
+    return begin(run);
+}
+
+/* ---- the machine's moves ---- */
+
 /* Commands that no event tells the end of, submitted or not. */
 static bool has_unfinished_work(const hg_run *run) { return run->batch.count || run->pending == HG_PENDING_UNSIGNALLED; }
 
@@ -263,6 +304,10 @@ static hg_status move(hg_run *run, bool *waits) {
     run->look = false;
     if (run->fold == HG_FOLD_FETCHES) return fold_state(run);
     const plan_inst *inst = &plan->code.data[run->pc];
+    if (inst->op == PLAN_END && run->binding->next) {
+        HG_TRY(hg_run_look(run));
+        return begin_next(run);
+    }
     if (inst->op == PLAN_END) {
         run->phase = HG_PHASE_ENDED;
         return has_unfinished_work(run) ? hg_run_submit(run, true) : HG_OK;
@@ -274,7 +319,7 @@ static hg_status move(hg_run *run, bool *waits) {
 bool hg_run_is_issued(const hg_run *run) {
     if (run->phase == HG_PHASE_ENDED) return true;
     bool last = hg_run_awaits_event(run) && run->dispatch && hg_dispatch_is_last(run->dispatch) && run->next_item + 1 == run->items.count;
-    return last && run->phase == HG_PHASE_GOING && run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
+    return last && run->phase == HG_PHASE_GOING && !run->binding->next && run->binding->executable->plan->code.data[run->pc].op == PLAN_END;
 }
 
 static bool is_over(const hg_run *run) {
@@ -295,21 +340,6 @@ hg_run_state hg_run_poll(hg_run *run) {
 }
 
 /* ---- from start to end ---- */
-
-/* Pools of .param lines without a value, and scratch, are zeros at every launch. */
-static hg_status clear_memory(hg_run *run) {
-    const hg_binding *binding = run->binding;
-    for (uint64_t i = 0; i < binding->own_pools.count; i++) {
-        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_pool_range(run->context->backend, binding->own_pools.data[i])};
-        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
-    }
-    for (uint64_t i = 0; i < binding->own_buffers.count; i++) {
-        hg_driver_command fill = {.kind = HG_CMD_FILL, .to = hg_binding_held(binding, false, binding->own_buffers.data[i], false)};
-        if (fill.to.arena && fill.to.size) HG_TRY(hg_run_add(run, &fill));
-    }
-    hg_driver_command shared = {.kind = HG_CMD_FILL, .to = binding->shared.range};
-    return binding->shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
-}
 
 static hg_status begin_state(hg_run *run) {
     const hg_executable *e = run->binding->executable;
@@ -336,18 +366,12 @@ void hg_run_start_clock(hg_run *run) {
 }
 
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) {
-    const hg_executable *e = binding->executable;
     run->binding = binding;
     run->stream = stream;
     run->context = stream->context;
     if (!run->behind) start_clock(run);
-    binding->fault.happened = false;
-    bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
-    if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
-    hg_status status = e->uses_state ? begin_state(run) : HG_OK;
-    if (status == HG_OK && clears) status = clear_memory(run);
-    binding->launched = true;
-    if (status == HG_OK) status = hg_env_begin(run);
+    hg_status status = binding->executable->uses_state ? begin_state(run) : HG_OK;
+    if (status == HG_OK) status = begin(run);
     if (status != HG_OK) fail(run, status);
     return status;
 }

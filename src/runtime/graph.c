@@ -32,6 +32,7 @@ struct hg_graph_binding {
     hg_buffer workspace;
     bound_value *values;
     hg_binding **bindings; /* of each region */
+    hg_binding *whole;     /* the one whose launch is that of all; NULL: each is launched by itself. Not owned */
     hg_mutex lock;         /* protects `last`; held by a launch that waits */
     hg_event *last;        /* of the last submission; NULL: it is over */
     bool spoils;           /* graph.h */
@@ -343,45 +344,36 @@ static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg
     return HG_OK;
 }
 
-/* Which of its calls an instruction of a region is: each is one whole-array instruction, and a store behind some. */
-static uint64_t call_at(const graph_region *r, uint64_t inst) {
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < r->program->inst_count && i <= inst && inst != HG_NONE && !r->direct; i++)
-        at += (hg_op_get((hg_op)r->program->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
-    return at ? at - 1 : 0;
-}
-
-/* The call as part of an error, whose place is the call's: of a program of the user's the line is one of its own text. */
-static hg_status in_call(const hg_graph *g, const graph_region *r, hg_status status) {
-    char what[160], where[40] = "", message[sizeof hg_error_record()->message];
-    hg_error *error = hg_error_record();
-    if (status == HG_OK || !r->calls.count) return status;
-    const graph_call *call = &g->calls.data[r->calls.data[call_at(r, error->instruction)]];
-    if (r->direct && error->line) snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
-    snprintf(message, sizeof message, "%s: %.300s%s", graph_call_text(g, call, what), error->message, where);
-    memcpy(error->message, message, sizeof message);
-    error->line = call->line;
-    error->column = call->line != 0;
-    return status;
-}
-
-/* The calls of a region's instructions, for whoever looks where the time went. They go with the binding, which work under way keeps. */
+/* Which calls a region's instructions are: each is one whole-array instruction, and a store behind some. They go with the binding, which work under way
+ * keeps. */
 static hg_status label(const hg_graph *g, const graph_region *r, hg_binding *binding) {
     const hg_program *p = r->program;
     uint32_t at = 0;
-    if (!binding->executable->backend->profile || !r->calls.count) return HG_OK;
-    const char **labels = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *labels);
-    for (uint32_t i = 0; labels && i < p->inst_count; i++) {
+    if (!r->calls.count) return HG_OK;
+    hg_label *labels = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *labels);
+    if (!labels) return hg_fail_memory();
+    for (uint32_t i = 0; i < p->inst_count; i++) {
         bool begins = r->direct ? i == 0 : (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
         char text[160];
-        labels[i] = NULL;
-        if (!begins) continue;
-        const char *what = graph_call_text(g, &g->calls.data[r->calls.data[at++]], text);
-        labels[i] = hg_arena_text(&binding->arena, what, strlen(what));
-        if (!labels[i]) return hg_fail_memory();
+        labels[i] = (hg_label){NULL, 0};
+        if (!begins && i) continue;
+        const graph_call *call = &g->calls.data[r->calls.data[at]];
+        const char *what = graph_call_text(g, call, text);
+        at += begins;
+        labels[i] = (hg_label){hg_arena_text(&binding->arena, what, strlen(what)), call->line};
+        if (!labels[i].text) return hg_fail_memory();
     }
     binding->labels = labels;
-    return labels ? HG_OK : hg_fail_memory();
+    return HG_OK;
+}
+
+/* An error of a binding that could not be made is its first call's. */
+static hg_status in_first_call(const hg_graph *g, const graph_region *r, hg_status status) {
+    char text[160];
+    if (status == HG_OK || !r->calls.count) return status;
+    const graph_call *call = &g->calls.data[r->calls.data[0]];
+    hg_error_label(&(hg_label){graph_call_text(g, call, text), call->line});
+    return status;
 }
 
 static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
@@ -393,7 +385,27 @@ static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
         status = hg_binding_create(b->executable->executables[number], &b->executable->launch, params, &b->bindings[number]);
     if (status == HG_OK) status = label(b->executable->graph, r, b->bindings[number]);
     hg_params_destroy(params);
-    return in_call(b->executable->graph, r, status);
+    return in_first_call(b->executable->graph, r, status);
+}
+
+/* Devices that work while the host goes on are given all launches in one run: its commands go to the driver together, which may keep them as one plan. Others
+ * have each launch ready. A profile is of single launches. */
+static hg_status chain_regions(hg_graph_binding *b) {
+    const hg_graph_executable *e = b->executable;
+    uint32_t count = 0;
+    if (!e->backend->caps->asynchronous || e->backend->profile || !e->regions.count) return HG_OK;
+    hg_binding **all = hg_alloc((size_t)e->regions.count * sizeof(hg_binding *));
+    if (!all) return hg_fail_memory();
+    bool can = true;
+    for (uint64_t i = 0; i < e->regions.count; i++) {
+        can = can && !b->bindings[i]->executable->uses_state;
+        if (b->bindings[i]->launch.lanes) all[count++] = b->bindings[i];
+    }
+    hg_status status = HG_OK;
+    if (can && count > 1) status = hg_binding_chain(all, count);
+    if (status == HG_OK && can && count > 1) b->whole = all[0];
+    hg_free(all);
+    return status;
 }
 
 static hg_status allocate_workspace(hg_graph_binding *b) {
@@ -426,7 +438,7 @@ static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     HG_TRY(allocate_workspace(b));
     HG_TRY(bind_values(b, params));
     for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));
-    return HG_OK;
+    return chain_regions(b);
 }
 
 hg_status hg_graph_bind(hg_graph_executable *e, const hg_params *params, hg_graph_binding **binding) {
@@ -490,7 +502,11 @@ static hg_status wait_for_last(hg_graph_binding *b) {
     return HG_OK;
 }
 
-void hg_graph_binding_spoil(hg_graph_binding *b) { b->spoils = true; }
+void hg_graph_binding_spoil(hg_graph_binding *b) {
+    b->spoils = true;
+    hg_binding_unchain(b->whole); /* the host does something between calls */
+    b->whole = NULL;
+}
 
 /* Blocks of the workspace, of GRAPH_ALIGN bytes, that values have which are made before a call and read by it or later. */
 static void mark_live(const hg_graph_binding *b, uint32_t call, uint8_t *used) {
@@ -517,10 +533,10 @@ static hg_status spoil(const hg_graph_binding *b, uint32_t call) {
 static hg_status launch_all(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
     HG_TRY(wait_for_last(b));
+    if (b->whole) return hg_binding_launch(b->whole);
     for (uint64_t i = 0; i < e->regions.count; i++) {
         if (HG_UNLIKELY(b->spoils)) HG_TRY(spoil(b, e->regions.data[i].calls.data[0]));
-        hg_status status = hg_binding_launch(b->bindings[i]);
-        if (HG_UNLIKELY(status != HG_OK)) return in_call(e->graph, &e->regions.data[i], status);
+        HG_TRY(hg_binding_launch(b->bindings[i]));
     }
     return HG_OK;
 }
@@ -536,14 +552,15 @@ hg_status hg_graph_binding_launch(hg_graph_binding *b) {
 
 /* The commands of all regions, behind the last submission. */
 static hg_status submit_all(hg_graph_binding *b, hg_queue *queue, hg_event *const *waits, size_t wait_count, hg_event **signal) {
-    uint64_t count = b->executable->regions.count;
+    hg_binding *const *bindings = b->whole ? &b->whole : b->bindings;
+    uint64_t count = b->whole ? 1 : b->executable->regions.count;
     hg_command *commands = hg_calloc((size_t)count + 1, sizeof *commands);
     hg_event **all = hg_calloc(wait_count + 1, sizeof *all), *last = NULL;
     hg_status status = commands && all ? HG_OK : hg_fail_memory();
     for (size_t i = 0; i < wait_count && all; i++) all[i] = waits[i];
     if (all && b->last) all[wait_count] = b->last;
     for (uint64_t i = 0; i < count && commands; i++)
-        commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = b->bindings[i]};
+        commands[i] = (hg_command){.size = sizeof(hg_command), .kind = HG_COMMAND_LAUNCH, .binding = bindings[i]};
     if (status == HG_OK) status = hg_queue_submit(queue, commands, (size_t)count, all, wait_count + (b->last != NULL), &last);
     if (status == HG_OK && signal) {
         hg_event_retain(last); /* the caller's, who may cancel it */

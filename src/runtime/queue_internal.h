@@ -107,7 +107,6 @@ hg_flight *hg_flight_create(hg_queue *q, hg_binding *binding);
 void hg_flight_join(hg_queue *q, hg_flight *flight); /* its place in the order, now */
 void hg_submission_free(hg_submission_work *s);
 /* The bindings that it launches: kept until they are over, let go before anybody learns of it. */
-void hg_binding_retain(hg_binding *binding); /* binding.c */
 void hg_submission_keep(hg_submission_work *s);
 void hg_submission_let_go(hg_submission_work *s);
 

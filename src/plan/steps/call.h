@@ -21,7 +21,7 @@ typedef struct plan_array {
     uint8_t rank;
     bool read, written;
     bool constant; /* its elements are the same in each execution as long as tables are kept (plan_expansion.tables) */
-    bool open;     /* it goes on to the end of its memory, behind the elements that its shape has: only who finds that memory knows its size */
+    bool open; /* it goes on to the end of its memory, behind the elements that its shape has: only who finds that memory knows its size */
     const kir_step_operand *place; /* how the program names the memory; NULL: the step's result, which has no name */
     uint64_t extents[PLAN_MAX_RANK];
     int64_t strides[PLAN_MAX_RANK];

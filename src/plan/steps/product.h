@@ -12,7 +12,7 @@ typedef struct plan_product {
     uint64_t a_batch, b_batch, c_batch;
     plan_part a, b, c, bias;
     bool has_bias;
-    bool b_stays; /* plan_array.constant: what is made of b is a table */
+    bool b_stays;         /* plan_array.constant: what is made of b is a table */
     uint8_t type, result; /* hg_type of a and b, of c and bias */
     uint16_t fn;          /* a map of one argument; HG_OP_MOV: none */
     uint64_t alpha, beta; /* their bits, in the type of the calculation (library_sum_type) */

@@ -431,6 +431,15 @@ static void faults(scene *s) {
     CHECK_STATUS(hg_graph_binding_launch(s->binding), HG_ERROR_EXECUTION_FAILED);
     CHECK_MESSAGE(strstr(hg_last_error()->message, "parallel_map_binary that makes q, line 5: division by zero") != NULL, "%s",
                   hg_last_error_text());
+    hg_queue *queue = NULL;
+    hg_event *event = NULL;
+    CHECK_OK(hg_queue_create(s->backend, NULL, &queue));
+    CHECK_OK(hg_graph_binding_submit(s->binding, queue, NULL, 0, &event));
+    CHECK_STATUS(hg_event_wait(event), HG_ERROR_EXECUTION_FAILED);
+    CHECK_MESSAGE(strstr(hg_last_error()->message, "parallel_map_binary that makes q, line 5: division by zero") != NULL, "%s",
+                  hg_last_error_text());
+    hg_event_destroy(event);
+    hg_queue_destroy(queue);
     hg_graph_binding_destroy(s->binding);
     hg_graph_executable_destroy(s->executable);
     CHECK_OK(hg_backend_free_buffer(s->backend, a));
@@ -438,6 +447,44 @@ static void faults(scene *s) {
     CHECK_OK(hg_backend_free_buffer(s->backend, y));
     hg_params_destroy(params);
     hg_graph_release(g);
+}
+
+/* A device that works while the host goes on gets all calls of a graph in one submission, however many launches they are. */
+static void one_submission(const scene *s) {
+    static const char text[] =
+        ".graph 1\n.input x f32 [100]\n.input w f32 [100]\na = parallel_map neg, in=x\nb = parallel_map_binary add, a=a, b=w\n"
+        "c = parallel_map abs, in=b\nd = parallel_map_binary mul, a=c, b=w\ny = parallel_map_binary add, a=d, b=c\n.output y\n";
+    float in[100], out[100];
+    for (int i = 0; i < 100; i++) in[i] = (float)(i - 40);
+    hg_graph *g = read_graph(text);
+    hg_params *params = hg_params_create();
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_graph_options options = {.size = sizeof options, .passes = "share"};
+    hg_buffer x = make_buffer(s->backend, in, sizeof in), w = make_buffer(s->backend, in, sizeof in),
+              y = make_buffer(s->backend, in, sizeof in);
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "w", w));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    CHECK_OK(hg_graph_compile(s->backend, g, &options, &executable));
+    CHECK_OK(hg_graph_bind(executable, params, &binding));
+    for (int i = 0; i < 8; i++) CHECK_OK(hg_graph_binding_launch(binding));
+    failing_driver_install(s->backend, FAIL_SUBMIT);
+    failing_driver_at(0);
+    CHECK_OK(hg_graph_binding_launch(binding));
+    if (s->backend->caps->asynchronous) CHECK_U64(failing_driver_calls(), 1);
+    failing_driver_remove(s->backend);
+    CHECK_OK(hg_buffer_read(s->backend, y, 0, out, sizeof out));
+    bool right = true;
+    for (int i = 0; i < 100; i++) right = right && out[i] == 0;
+    CHECK(right);
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    hg_params_destroy(params);
+    hg_graph_release(g);
+    CHECK_OK(hg_backend_free_buffer(s->backend, x));
+    CHECK_OK(hg_backend_free_buffer(s->backend, w));
+    CHECK_OK(hg_backend_free_buffer(s->backend, y));
 }
 
 /* ---- failures ---- */
@@ -521,6 +568,7 @@ int main(int argc, char **argv) {
     deadline(s);
     if (!device) cancel(s); /* lanes of a device may not be stopped */
     faults(s);
+    one_submission(s);
     if (!device) failing_allocations(s);
     failing_calls_of_driver(s);
     free_scene(s);
