@@ -3,14 +3,9 @@
 #include "driver/trial.h"
 #include "kir/kir.h"
 #include "tile/tile.h"
+#include <hologram/version.h>
 #include <stdio.h>
 #include <string.h>
-
-#define HG_TEXT_OF(x) #x
-#define HG_TEXT(x) HG_TEXT_OF(x)
-#ifndef HG_VERSION
-#define HG_VERSION 0.1.0
-#endif
 
 /* "64 KiB": bytes as people say them, exact where it is a whole number of the unit. */
 static const char *size_text(uint64_t bytes, char text[32]) {
@@ -205,13 +200,13 @@ int command_version(int argc, char **argv) {
     }
     const char *level = tile_level_name(tile_level_best());
     if (!c.json) {
-        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", HG_TEXT(HG_VERSION), (int)HG_OP_COUNT, (int)HG_TYPE_COUNT,
+        cli_out(&c, "hologram %s\n%d instructions, %d types, CPU level %s\n", hg_version_text(), (int)HG_OP_COUNT, (int)HG_TYPE_COUNT,
                 level);
         return cli_finish(&c);
     }
     hg_json json = {0};
     cli_json_item(&c, &json);
-    hg_json_add_text(&json, "version", HG_TEXT(HG_VERSION));
+    hg_json_add_text(&json, "version", hg_version_text());
     hg_json_key(&json, "instructions");
     hg_json_u64(&json, HG_OP_COUNT);
     hg_json_add_text(&json, "cpu_level", level);

@@ -47,7 +47,6 @@ enum {
     HG_ARG_NAME,
     HG_ARG_TUPLE
 };
-enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
 
 /** In place of a type: that of the first source register; of whole-array instructions that of the elements of their arrays, where these are
  * parameters that have been declared before, else f32; f32 for pool.load and nbr.load. */

@@ -22,7 +22,9 @@
 #include <hologram/optimizer.h>
 #include <hologram/program.h>
 #include <hologram/program_cache.h>
+#include <hologram/reflect.h>
 #include <hologram/status.h>
 #include <hologram/type.h>
+#include <hologram/version.h>
 
 #endif

@@ -11,6 +11,12 @@ extern "C" {
 
 typedef struct hg_program hg_program;
 
+/** What a parameter is. A scratch is a buffer that each launch makes, zeros when it begins; a data is a table that travels with the program.
+ * Nobody sets those two. */
+typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL, HG_PARAM_SCRATCH, HG_PARAM_DATA } hg_param_kind;
+/** Whether lanes read a buffer, write it, or both. */
+enum { HG_PARAM_IN = 1, HG_PARAM_OUT = 2, HG_PARAM_INOUT = 3 };
+
 /**
  * Assembles .atlas text (language.md). The text need not end in NUL.
  * @param diagnostics  receives every error and warning; may be NULL

@@ -3,7 +3,7 @@
 #ifndef HG_ISA_ISA_H
 #define HG_ISA_ISA_H
 
-#include <hologram/type.h>
+#include <hologram/reflect.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,48 +64,20 @@ typedef struct hg_special {
 } hg_special;
 extern const hg_special hg_specials[HG_SPECIAL_COUNT]; /* in order of registers */
 
-/* What can stand in an operand's place. */
+/* What can stand in an operand's place; the numbers are those of hg_op_operand_kind. */
 typedef enum hg_operand_kind {
-    HG_K_TYPE,    /* a type suffix; never in the operand list of text, first in the binary */
-    HG_K_REG,     /* r0 … r255 */
-    HG_K_PRED,    /* p0 … p15 */
-    HG_K_LABEL,   /* @name: an instruction index, at most the instruction count */
-    HG_K_ADDRESS, /* [ … ] */
-    HG_K_ARRAY,   /* address or bare register holding a buffer handle */
-    HG_K_LITERAL, /* a literal of the instruction's type (rule gives it where it is another) */
-    HG_K_COUNT,   /* R/N: unsigned literal or register (rule: u32 u64, or any unsigned type up to 64 bits) */
-    HG_K_U8,      /* barrier id, register count */
-    HG_K_I8,
-    HG_K_POOL,  /* poolN: u64 handle */
-    HG_K_COND,  /* part of the mnemonic */
-    HG_K_SCOPE, /* part of the mnemonic */
-    HG_K_OPNAME,
-    HG_K_IDNAME,
-    HG_K_BOOL,
-    HG_K_TUPLE, /* (1, r4): counts */
-    HG_K_TUPLES /* ((1, 2), (r4)): tuples of counts */
+    HG_K_TYPE, /* a type suffix; never in the operand list of text, first in the binary */
+#define HG_OPERAND_KIND(id, text, about) HG_K_##id,
+#include <hologram/reflect.def>
+#undef HG_OPERAND_KIND
 } hg_operand_kind;
 
-/* Which type a register, a literal or an array's elements have; of an operation's name, which names may stand there. */
+/* Which type a register, a literal or an array's elements have; of an operation's name, which names may stand there. The numbers are those
+ * of hg_op_operand_type. */
 typedef enum hg_type_rule {
-    HG_R_NONE, /* no register, or checked by its kind; of an array: elements of a type that other operands tell */
-    HG_R_T,    /* the instruction's type (for cvt: destination type); of an address or array: that of its elements */
-    HG_R_T2,   /* the second type suffix: source of cvt */
-    HG_R_U32,
-    HG_R_U64,
-    HG_R_U32_U64, /* u32 or u64 */
-    HG_R_ID,      /* as the idname's type */
-    HG_R_U8,      /* a class */
-    HG_R_I8,
-    HG_R_F32,
-    HG_R_F64,
-    HG_R_WIDE,    /* what the instruction calculates in: f32 where its type is f16 or bf16, else its type */
-    HG_R_INDEX,   /* u8, u16, u32 or u64 */
-    HG_R_INTEGER, /* any integer type */
-    HG_R_ANY,     /* any type */
-    HG_R_MAP,     /* names of opname.def's groups: those of a map, */
-    HG_R_BINARY,  /* of a binary map, */
-    HG_R_REDUCE   /* of a reduction */
+#define HG_OPERAND_TYPE(id, text, about) HG_R_##id,
+#include <hologram/reflect.def>
+#undef HG_OPERAND_TYPE
 } hg_type_rule;
 
 /* Whether an operand may be left out: bra's predicate, and named operands. */
@@ -144,26 +116,12 @@ typedef enum hg_type_set {
     HG_T_WORD /* i32 u32 */
 } hg_type_set;
 
+/* The numbers are those of hg_op_flag. */
 enum {
-    HG_F_TYPE_OPTIONAL = 1,
-    HG_F_DERIVED = 2,
-    HG_F_COLLECTIVE = 4,
-    HG_F_POOL = 8,
-    HG_F_MAY_FAULT = 16,
-    HG_F_CONTROL = 32,
-    HG_F_BARRIER = 64,
-    HG_F_SHARED = 128,
-    HG_F_DEFAULT_F32 = 256, /* with TYPE_OPTIONAL: a type left out is f32, not inferred */
-    HG_F_STATE = 512,       /* reads what may differ between lanes beside its operands: ids, memory, phases, resonance */
-    HG_F_NUMBER = 1024,     /* the operands decide the result alone, even where none is a register */
-    HG_F_RUN = 2048,        /* operand 1 is the first of a run of registers, operand 2 their count */
-    HG_F_ATOMIC = 4096,
-    HG_F_ATLAS = 8192,
-    HG_F_PRIVATE = 32768, /* its address is in the lane's private memory */
-    HG_F_BLOCK = 16384    /* the lanes of a block together: their registers, and memory of the block beside what the program declares */
+#define HG_OP_FLAG(id, bit, text, about) HG_F_##id = bit,
+#include <hologram/reflect.def>
+#undef HG_OP_FLAG
 };
-
-typedef enum hg_numbers { HG_NUMBERS_EXACT, HG_NUMBERS_ULP1, HG_NUMBERS_ULP2, HG_NUMBERS_BOUNDED } hg_numbers;
 
 typedef struct hg_op_info {
     uint32_t flags; /* HG_F_* */

@@ -17,6 +17,8 @@ hg_program *hg_program_retain(hg_program *program) {
 void hg_program_release(hg_program *program) {
     HG_ENTRY;
     if (!program || atomic_fetch_sub_explicit(references(program), 1, memory_order_acq_rel) != 1) return;
+    if (program->texts) hg_arena_free(&program->texts->arena);
+    hg_free(program->texts);
     hg_arena_free(&program->arena);
     hg_free(program);
 }
@@ -39,20 +41,17 @@ const uint8_t *hg_program_hash(const hg_program *program) {
     return program ? program->hash : NULL;
 }
 
-/* What a caller can set: everything but scratch and data. */
-static bool is_settable(const hg_param *p) { return p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA; }
-
 size_t hg_program_param_count(const hg_program *program) {
     HG_ENTRY;
     size_t count = 0;
-    for (uint32_t i = 0; program && i < program->param_count; i++) count += is_settable(&program->params[i]);
+    for (uint32_t i = 0; program && i < program->param_count; i++) count += hg_param_is_settable(&program->params[i]);
     return count;
 }
 
 const char *hg_program_param_name(const hg_program *program, size_t number) {
     HG_ENTRY;
     for (uint32_t i = 0; program && i < program->param_count; i++)
-        if (is_settable(&program->params[i]) && number-- == 0) return program->params[i].name;
+        if (hg_param_is_settable(&program->params[i]) && number-- == 0) return program->params[i].name;
     return NULL;
 }
 

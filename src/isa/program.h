@@ -88,10 +88,7 @@ typedef struct hg_extent_op {
     uint64_t value;
 } hg_extent_op;
 
-/* A scratch is a buffer that the binding makes: nobody sets it, and it is zeros when a launch begins. A data is a table that travels with
- * the program: nobody sets it, and nobody writes it. */
-typedef enum hg_param_kind { HG_PARAM_SCALAR, HG_PARAM_BUFFER, HG_PARAM_POOL, HG_PARAM_SCRATCH, HG_PARAM_DATA } hg_param_kind;
-typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN, HG_DIR_OUT, HG_DIR_INOUT } hg_param_dir;
+typedef enum hg_param_dir { HG_DIR_NONE, HG_DIR_IN = HG_PARAM_IN, HG_DIR_OUT = HG_PARAM_OUT, HG_DIR_INOUT = HG_PARAM_INOUT } hg_param_dir;
 
 typedef struct hg_param {
     uint8_t reg, kind, type, dir; /* dir: of buffers */
@@ -208,7 +205,20 @@ struct hg_program {
     hg_origins origins; /* count 0: nothing was expanded */
     uint32_t *sources;  /* of each instruction, its number in the program that src/optimize was given; NULL: its own. Never stored */
     uint8_t hash[32];   /* program hash of language.md 7, always set */
+    struct hg_program_texts *texts; /* made when somebody asks for them; NULL: nobody did. Atomic */
 };
+
+/* What descriptions of the program point to beside its own strings (describe.c). */
+typedef struct hg_program_texts {
+    hg_arena arena;         /* owns everything below */
+    const char *(*dims)[8]; /* of each parameter */
+    const char **defaults;  /* of each parameter */
+    const char *lanes[8], *grid[3];
+    bool *called; /* of each label */
+} hg_program_texts;
+
+/* What a caller can set: everything but scratch and data. */
+static inline bool hg_param_is_settable(const hg_param *p) { return p->kind != HG_PARAM_SCRATCH && p->kind != HG_PARAM_DATA; }
 
 /* The operands of an instruction. */
 static inline const hg_operand *hg_inst_operands(const hg_program *p, uint32_t inst) { return &p->operands[p->insts[inst].operands]; }
