@@ -10,6 +10,7 @@
 #include <hologram/backend.h>
 #include <hologram/circuit.h>
 #include <hologram/graph.h>
+#include <hologram/reflect.h>
 
 /* Exit status (language.md 6.1). */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_UNAVAILABLE = 3 };
@@ -31,6 +32,7 @@ typedef struct cli_option {
 
 typedef struct cli {
     const char *command;
+    uint32_t version;            /* of the document that --json prints, where it has a schema; else 0 */
     bool keep_outputs;           /* --json has outputs after a failure too */
     bool json, errors_to_stderr; /* stream: the JSON object goes to standard error */
     bool quiet;                  /* standard error has errors only */

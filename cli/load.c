@@ -62,7 +62,7 @@ bool cli_load(cli *c, const char *path) {
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
     if (cli_is_graph(path)) {
-        cli_usage(c, "'%s' is an array graph: run, verify, explain, emit, bench, diff and build (alone) take one", path);
+        cli_usage(c, "'%s' is an array graph: run, verify, describe, explain, emit, bench, diff and build (alone) take one", path);
         return false;
     }
     c->file = from_input ? "<stdin>" : path;

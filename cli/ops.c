@@ -22,7 +22,32 @@ static const char *const TYPE_SETS[] = {[HG_T_NONE] = "-",
                                         [HG_T_HALF] = "f16 bf16",
                                         [HG_T_BYTE] = "i8 u8",
                                         [HG_T_WORD] = "i32 u32"};
-static const char *const NUMBERS[] = {"exact", "1 ulp", "2 ulp", "bounded"};
+static const char *const NUMBERS[] = {
+#define HG_OP_NUMBERS(id, text, about) text,
+#include <hologram/reflect.def>
+#undef HG_OP_NUMBERS
+};
+static const char *const OPERAND_KINDS[] = {
+    "none",
+#define HG_OPERAND_KIND(id, text, about) text,
+#include <hologram/reflect.def>
+#undef HG_OPERAND_KIND
+};
+static const char *const OPERAND_TYPES[] = {
+#define HG_OPERAND_TYPE(id, text, about) text,
+#include <hologram/reflect.def>
+#undef HG_OPERAND_TYPE
+};
+static const struct {
+    uint32_t bit;
+    const char *text;
+} FLAGS[] = {
+#define HG_OP_FLAG(id, bit, text, about) {bit, text},
+#include <hologram/reflect.def>
+#undef HG_OP_FLAG
+};
+
+enum { OPS_VERSION = 1 }; /* of docs/reference/ops.schema.json; to be raised when a field changes */
 
 /* Columns of tables: types that a device has together or not at all. */
 typedef enum type_class {
@@ -258,13 +283,63 @@ static const char *summary(const op_row *row) {
     return lowered ? (native ? "mixed" : "lowered") : "native";
 }
 
-static void print_row(cli *c, const op_row *row) {
+static void add_words(hg_json *json, const hg_operand_description *o) {
+    hg_json_key(json, "words");
+    hg_json_begin_array(json);
+    for (uint32_t i = 0; i < o->word_count; i++) hg_json_text(json, o->words[i]);
+    hg_json_end_array(json);
+}
+
+static void add_operand_description(hg_json *json, const hg_operand_description *o) {
+    hg_json_begin_object(json);
+    hg_json_add_text(json, "name", o->name);
+    hg_json_add_text(json, "kind", OPERAND_KINDS[o->kind]);
+    hg_json_add_text(json, "type", OPERAND_TYPES[o->type]);
+    hg_json_add_bool(json, "reads", o->reads);
+    hg_json_add_bool(json, "writes", o->writes);
+    hg_json_add_bool(json, "named", o->named);
+    hg_json_add_bool(json, "optional", o->optional);
+    hg_json_add_text(json, "default", o->has_default ? o->otherwise : NULL);
+    hg_json_add_text(json, "otherwise", o->has_default ? NULL : o->otherwise);
+    hg_json_add_u64(json, "items", o->items);
+    add_words(json, o);
+    hg_json_end_object(json);
+}
+
+/* What hologram/reflect.h says of the instruction. */
+static hg_status add_description(hg_json *json, hg_op id) {
+    hg_op_description op = {.size = sizeof op};
+    HG_TRY(hg_op_describe(id, &op));
+    hg_json_add_u64(json, "suffixes", op.suffix_count);
+    hg_json_key(json, "type_names");
+    hg_json_begin_array(json);
+    for (int t = 0; t < HG_TYPE_COUNT; t++)
+        if (op.types >> t & 1) hg_json_text(json, hg_type_name((hg_type)t));
+    hg_json_end_array(json);
+    hg_json_add_bool(json, "half_width", op.half_width);
+    hg_json_key(json, "flags");
+    hg_json_begin_array(json);
+    for (size_t i = 0; i < HG_COUNT_OF(FLAGS); i++)
+        if (op.flags & FLAGS[i].bit) hg_json_text(json, FLAGS[i].text);
+    hg_json_end_array(json);
+    hg_json_key(json, "operands");
+    hg_json_begin_array(json);
+    for (uint32_t i = 0; i < op.operand_count; i++) {
+        hg_operand_description operand = {.size = sizeof operand};
+        HG_TRY(hg_op_operand(id, i, &operand));
+        add_operand_description(json, &operand);
+    }
+    hg_json_end_array(json);
+    return HG_OK;
+}
+
+static hg_status print_row(cli *c, hg_op id, const op_row *row) {
     char native[96], lowered[96];
     const hg_op_info *op = row->op;
     if (!c->json) {
         cli_out(c, "%04x  %-19s  %-7s  %-34s  %-34s  %s\n", op->opcode, op->text, NUMBERS[op->numbers], classes(row, NATIVE, native),
                 classes(row, LOWERED, lowered), op->doc);
-        return;
+        return HG_OK;
     }
     hg_json json;
     cli_json_item(c, &json);
@@ -278,7 +353,9 @@ static void print_row(cli *c, const op_row *row) {
     add_list(&json, "native", row, NATIVE);
     add_list(&json, "lowered", row, LOWERED);
     hg_json_add_text(&json, "does", op->doc);
+    HG_TRY(add_description(&json, id));
     hg_json_end_object(&json);
+    return HG_OK;
 }
 
 static hg_status print_rows(cli *c, const device_view *device, const char *title) {
@@ -286,7 +363,7 @@ static hg_status print_rows(cli *c, const device_view *device, const char *title
     if (!c->json) cli_out(c, "%s\ncode  mnemonic             numbers  %-34s  %-34s  what it does\n", title, "native", "lowered");
     for (int i = 0; i < HG_OP_COUNT; i++) {
         HG_TRY(ask_row(device, (hg_op)i, &row));
-        print_row(c, &row);
+        HG_TRY(print_row(c, (hg_op)i, &row));
     }
     return HG_OK;
 }
@@ -382,7 +459,7 @@ static hg_status run(cli *c, const char *backend, uint64_t index, const hg_capse
 }
 
 int command_ops(int argc, char **argv) {
-    cli c = {0};
+    cli c = {.version = OPS_VERSION};
     const char *backend = NULL, *number = NULL, *caps = NULL;
     bool markdown = false, page = false;
     uint64_t index = HG_NONE;

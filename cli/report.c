@@ -159,6 +159,7 @@ static void print_json(cli *c) {
     hg_json_u64(&json, 1);
     hg_json_key(&json, "command");
     hg_json_text(&json, c->command);
+    if (c->version) hg_json_add_u64(&json, "version", c->version);
     hg_json_key(&json, "status");
     hg_json_text(&json, c->status == CLI_OK ? "ok" : "error");
     hg_json_key(&json, "exit");

@@ -93,11 +93,13 @@ HG_API hg_status hg_buffer_read(hg_backend *backend, hg_buffer buffer, uint64_t 
  * them and reads the other may read old bytes. */
 HG_API hg_status hg_buffer_import(hg_backend *backend, void *memory, uint64_t size, hg_buffer *buffer) HG_NODISCARD;
 
-/** Where memory that another library made lies. The numbers are those of DLPack (DLDeviceType). */
+/** Where memory lies that another library made, or is given. The numbers are those of DLPack (DLDeviceType). */
 typedef enum hg_memory_kind {
-    HG_MEMORY_HOST = 1,     /**< of the process */
-    HG_MEMORY_CUDA = 2,     /**< of a CUDA device */
-    HG_MEMORY_CUDA_HOST = 3 /**< of the process, pinned by the CUDA driver */
+    HG_MEMORY_HOST = 1,      /**< of the process */
+    HG_MEMORY_CUDA = 2,      /**< of a CUDA device */
+    HG_MEMORY_CUDA_HOST = 3, /**< of the process, pinned by the CUDA driver */
+    HG_MEMORY_OPENCL = 4,    /**< of an OpenCL memory object; hg_buffer_native only */
+    HG_MEMORY_VULKAN = 7     /**< of a Vulkan buffer; hg_buffer_native only */
 } hg_memory_kind;
 /**
  * Makes a buffer of memory that another library made, without copying: what a DLPack tensor says, with its strides left to the program.
@@ -114,6 +116,26 @@ typedef enum hg_memory_kind {
  */
 HG_API hg_status hg_buffer_import_device(hg_backend *backend, hg_memory_kind kind, uint32_t device, void *memory, uint64_t size,
                                          hg_buffer *buffer) HG_NODISCARD;
+
+/** Where a buffer lies, for another library on the same device. */
+typedef struct hg_native_buffer {
+    size_t size; /**< sizeof(hg_native_buffer); set by the caller */
+    /** HG_MEMORY_HOST, HG_MEMORY_CUDA and HG_MEMORY_CUDA_HOST: the address of the first byte (on CUDA a CUdeviceptr). HG_MEMORY_OPENCL: the
+     * cl_mem, HG_MEMORY_VULKAN: the VkBuffer, in which the buffer begins at `offset`. */
+    uint64_t memory;
+    uint64_t offset; /**< bytes; 0 where `memory` is an address */
+    uint64_t bytes;  /**< of the buffer. What lies around them in the same memory object is of others */
+    hg_memory_kind kind;
+    uint32_t device; /**< number of the CUDA device; 0 of other kinds, whose context or device hg_backend_native has */
+} hg_native_buffer;
+/**
+ * The backend's own handle of a buffer, which stays the same until the buffer is freed. Whoever uses it keeps the order: work of the library on the
+ * buffer is over (the launch has returned, the event is done) before the other library begins, and the other way round.
+ * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE: the backend has none that others could use; HG_ERROR_INVALID_BUFFER; HG_ERROR_INVALID_ARGUMENT (NULL,
+ *         a size of no version); HG_ERROR_OUT_OF_MEMORY or HG_ERROR_ALLOCATION_FAILED (class memory, which is allocated when first asked for)
+ * Thread-safe.
+ */
+HG_API hg_status hg_buffer_native(hg_backend *backend, hg_buffer buffer, hg_native_buffer *native) HG_NODISCARD;
 
 /** Linear pools: as buffers, with a byte offset. */
 HG_API hg_status hg_backend_allocate_pool(hg_backend *backend, uint64_t size, hg_pool *pool) HG_NODISCARD;
@@ -185,6 +207,13 @@ typedef struct hg_event hg_event;
 HG_API hg_status hg_queue_create(hg_backend *backend, hg_context *context, hg_queue **queue) HG_NODISCARD;
 /** Waits for the queue's work first. */
 HG_API void hg_queue_destroy(hg_queue *queue);
+/**
+ * The device's queue behind it: a CUstream, a cl_command_queue, a VkQueue (which other queues of the backend may share: nobody else may use it while
+ * work of the backend is submitted). What was submitted to the queue may come to it later: call hg_queue_synchronize first. It stays the same until
+ * the queue is destroyed or work in it fails on the device.
+ * @return HG_OK; HG_ERROR_BACKEND_UNAVAILABLE: the backend has none; HG_ERROR_INVALID_ARGUMENT (NULL)
+ */
+HG_API hg_status hg_queue_native(hg_queue *queue, void **native) HG_NODISCARD;
 
 typedef enum hg_command_kind {
     HG_COMMAND_LAUNCH,

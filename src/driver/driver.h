@@ -249,12 +249,15 @@ typedef struct hg_driver {
     /* Where in the host's memory an arena lies, also where the host must not touch it there; NULL: nowhere. Optional: a driver that imports
      * memory and has neither this nor caps.host_memory leaves the runtime unable to tell arenas apart. */
     const void *(*arena_host)(const hg_driver_arena *arena);
+    /* What others that use the device know the arena by: kind, device and memory, whose size and bytes are the runtime's. Optional. */
+    void (*arena_native)(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native);
     /* queue: the commands of one submission run in order, and so do the submissions of one queue: each sees what those before it wrote.
      * The signal is done after the last command. An inline queue may finish before submit returns. Host memory of copies is borrowed
      * until the submission is done. */
     hg_status (*queue_create)(hg_device *device, hg_driver_queue **queue);
     /* What was submitted is over when it returns: it waits, or where it cannot wait, it drops what has not begun. */
     void (*queue_destroy)(hg_driver_queue *queue);
+    void *(*queue_native)(hg_driver_queue *queue); /* optional: the same of a queue */
     hg_status (*queue_submit)(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                               uint32_t wait_count, hg_driver_event *signal); /* (queue) signal may be NULL */
     /* event: one submission at a time; after it was done it may signal another one, and may be destroyed. event_wait returns at once where

@@ -483,6 +483,10 @@ static void plan_destroy(hg_driver_plan *p) {
 
 static const hg_device_caps *device_caps(const hg_device *d) { return &d->caps; }
 static void *device_native(hg_device *d) { return d->driver->device_native(d->real); }
+static void arena_native(hg_device *d, hg_driver_arena *arena, hg_native_buffer *native) {
+    d->driver->arena_native(d->real, arena, native);
+}
+static void *queue_native(hg_driver_queue *q) { return q->device->driver->queue_native(q->real); }
 
 static void count_arena(hg_device *d, hg_status status) {
     hg_mutex_lock(&d->lock);
@@ -590,6 +594,8 @@ static void fill_table(hg_device *d) {
     t->plan_destroy = plan_destroy;
     t->prepare = NULL; /* nothing is over when submit returns */
     if (own->device_native) t->device_native = device_native;
+    if (own->arena_native) t->arena_native = arena_native;
+    if (own->queue_native) t->queue_native = queue_native;
     if (own->arena_import) t->arena_import = arena_import;
     if (own->arena_import_device) t->arena_import_device = arena_import_device;
     if (own->arena_alloc_visible) t->arena_alloc_visible = arena_alloc_visible;

@@ -1,5 +1,6 @@
 /* Buffers, pools, class memory: handles, ranges and copies. Must not know: programs. */
 #include "base/copy.h"
+#include "base/sized.h"
 #include "runtime/memory.h"
 #include <string.h>
 
@@ -467,6 +468,36 @@ hg_status hg_buffer_import_device(hg_backend *b, hg_memory_kind kind, uint32_t d
 hg_status hg_buffer_import(hg_backend *b, void *memory, uint64_t size, hg_buffer *buffer) {
     HG_ENTRY;
     return hg_buffer_import_device(b, HG_MEMORY_HOST, 0, memory, size, buffer);
+}
+
+static hg_status native_of(hg_backend *b, hg_buffer buffer, hg_native_buffer *native) {
+    uint64_t handle;
+    hg_range range;
+    HG_TRY(hg_handle_take(b, false, buffer.handle, &handle));
+    if (hg_handle_is_class(handle)) HG_TRY(hg_context_class_memory(b->context, &range));
+    range = hg_buffer_range(b, b->context, handle);
+    if (!range.arena) return hg_invalid_handle(false, buffer.handle);
+    b->driver->arena_native(b->device, range.arena, native);
+    bool is_object = native->kind == HG_MEMORY_OPENCL || native->kind == HG_MEMORY_VULKAN;
+    *(is_object ? &native->offset : &native->memory) += range.offset;
+    native->bytes = range.size;
+    return HG_OK;
+}
+
+hg_status hg_buffer_native(hg_backend *b, hg_buffer buffer, hg_native_buffer *native) {
+    HG_ENTRY;
+    static const hg_sized rules = HG_SIZED(hg_native_buffer, device, "set it to sizeof(hg_native_buffer)");
+    hg_native_buffer own = {.size = sizeof own};
+    if (!b || !native) return hg_null_argument(b ? "native" : "backend");
+    HG_TRY(hg_sized_check(&rules, native->size));
+    HG_TRY(hg_backend_alive(b));
+    if (!b->driver->arena_native)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no handles of buffers that others could use", b->driver->name);
+    hg_guard_begin(b);
+    hg_status status = native_of(b, buffer, &own);
+    hg_guard_end(b);
+    if (status == HG_OK) hg_sized_give(&rules, &own, native, native->size);
+    return status;
 }
 
 hg_status hg_buffer_view(hg_backend *b, hg_buffer whole, uint64_t offset, uint64_t size, hg_buffer *view) {

@@ -192,6 +192,18 @@ hg_status hg_queue_create(hg_backend *b, hg_context *context, hg_queue **queue) 
     return HG_OK;
 }
 
+hg_status hg_queue_native(hg_queue *q, void **native) {
+    HG_ENTRY;
+    if (!q || !native) return hg_null_argument(q ? "native" : "queue");
+    if (q->lost) return hg_lost("queue");
+    HG_TRY(hg_backend_alive(q->backend));
+    const hg_driver *driver = q->backend->driver;
+    if (!driver->queue_native) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s has no queue that others could use", driver->name);
+    if (!q->stream->queue) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "work failed on %s, and its queue is gone", driver->name);
+    *native = driver->queue_native(q->stream->queue);
+    return HG_OK;
+}
+
 static bool is_busy(hg_queue *q) {
     hg_mutex_lock(&q->lock);
     bool busy = q->running != 0;

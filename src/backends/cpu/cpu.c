@@ -193,6 +193,11 @@ static void arena_free(hg_device *device, hg_driver_arena *arena) {
 
 static void *arena_map(hg_driver_arena *arena) { return arena->bytes; }
 static void arena_unmap(hg_driver_arena *arena) { (void)arena; }
+static void arena_native(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native) {
+    (void)device;
+    native->kind = HG_MEMORY_HOST;
+    native->memory = (uintptr_t)arena->bytes;
+}
 static uint8_t *address(const hg_range *range) { return range->arena ? range->arena->bytes + range->offset : NULL; }
 static tile_memory memory_of(const hg_range *range) { return (tile_memory){address(range), range->size, range->arena != NULL}; }
 
@@ -531,6 +536,7 @@ const hg_driver hg_driver_cpu = {
     .arena_free = arena_free,
     .arena_map = arena_map,
     .arena_unmap = arena_unmap,
+    .arena_native = arena_native,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_submit = queue_submit,

@@ -87,6 +87,7 @@ uint64_t cuda_arena_address(hg_driver_arena *arena);
 void cuda_arena_free(hg_device *device, hg_driver_arena *arena);
 const void *cuda_arena_host(const hg_driver_arena *arena);
 void *cuda_arena_map(hg_driver_arena *arena);
+void cuda_arena_native(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native);
 void cuda_arena_unmap(hg_driver_arena *arena);
 
 /* ---- staging.c ---- */
@@ -109,6 +110,7 @@ void cuda_between_free(hg_device *device, CUstream stream, CUdeviceptr memory);
 /* ---- queue.c ---- */
 hg_status cuda_queue_create(hg_device *device, hg_driver_queue **queue);
 void cuda_queue_destroy(hg_driver_queue *queue);
+void *cuda_queue_native(hg_driver_queue *queue);
 hg_status cuda_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                             uint32_t wait_count, hg_driver_event *signal);
 hg_status cuda_event_create(hg_device *device, hg_driver_event **event);

@@ -224,3 +224,9 @@ uint64_t cuda_arena_address(hg_driver_arena *a) { return a->address; }
 const void *cuda_arena_host(const hg_driver_arena *a) { return a->imported && !a->host ? (const void *)(uintptr_t)a->address : a->host; }
 void *cuda_arena_map(hg_driver_arena *a) { return a->imported ? NULL : a->host; }
 void cuda_arena_unmap(hg_driver_arena *a) { (void)a; }
+
+void cuda_arena_native(hg_device *d, hg_driver_arena *a, hg_native_buffer *native) {
+    native->kind = a->host ? HG_MEMORY_CUDA_HOST : HG_MEMORY_CUDA;
+    native->memory = a->host ? (uintptr_t)a->host : a->address;
+    native->device = (uint32_t)d->id;
+}

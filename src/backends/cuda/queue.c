@@ -30,6 +30,8 @@ hg_status cuda_queue_create(hg_device *d, hg_driver_queue **queue) {
     return status;
 }
 
+void *cuda_queue_native(hg_driver_queue *q) { return q->stream; }
+
 void cuda_queue_destroy(hg_driver_queue *q) {
     if (!q) return;
     if (cuda.CtxPushCurrent(q->device->context) == CUDA_SUCCESS) {

@@ -95,5 +95,10 @@ void opencl_arena_free(hg_device *d, hg_driver_arena *a) {
 const void *opencl_arena_host(const hg_driver_arena *a) { return a->start; }
 void *opencl_arena_map(hg_driver_arena *a) { return a->svm; }
 void opencl_arena_unmap(hg_driver_arena *a) { (void)a; }
+void opencl_arena_native(hg_device *d, hg_driver_arena *a, hg_native_buffer *native) {
+    (void)d;
+    native->kind = HG_MEMORY_OPENCL;
+    native->memory = (uintptr_t)a->memory;
+}
 
 #endif

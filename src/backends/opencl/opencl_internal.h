@@ -80,10 +80,12 @@ void opencl_arena_free(hg_device *device, hg_driver_arena *arena);
 const void *opencl_arena_host(const hg_driver_arena *arena);
 void *opencl_arena_map(hg_driver_arena *arena);
 void opencl_arena_unmap(hg_driver_arena *arena);
+void opencl_arena_native(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native);
 
 /* ---- queue.c ---- */
 hg_status opencl_queue_create(hg_device *device, hg_driver_queue **queue);
 void opencl_queue_destroy(hg_driver_queue *queue);
+void *opencl_queue_native(hg_driver_queue *queue);
 hg_status opencl_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                               uint32_t wait_count, hg_driver_event *signal);
 hg_status opencl_event_create(hg_device *device, hg_driver_event **event);

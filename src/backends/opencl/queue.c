@@ -27,6 +27,8 @@ hg_status opencl_queue_create(hg_device *device, hg_driver_queue **queue) {
     return opencl_check("clCreateCommandQueue", error);
 }
 
+void *opencl_queue_native(hg_driver_queue *q) { return q->queue; }
+
 void opencl_queue_destroy(hg_driver_queue *q) {
     if (!q) return;
     opencl.Finish(q->queue);

@@ -214,4 +214,9 @@ void vk_arena_free(hg_device *d, hg_driver_arena *arena) {
 void *vk_arena_map(hg_driver_arena *arena) { return arena->mappable ? arena->buffer.mapped : NULL; }
 void vk_arena_unmap(hg_driver_arena *arena) { (void)arena; }
 uint64_t vk_arena_address(hg_driver_arena *arena) { return arena->buffer.address; }
+void vk_arena_native(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native) {
+    (void)device;
+    native->kind = HG_MEMORY_VULKAN;
+    memcpy(&native->memory, &arena->buffer.handle, sizeof arena->buffer.handle); /* a pointer or a number */
+}
 #endif

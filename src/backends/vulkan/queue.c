@@ -390,6 +390,8 @@ hg_status vk_queue_create(hg_device *d, hg_driver_queue **queue) {
     return status;
 }
 
+void *vk_queue_native(hg_driver_queue *q) { return q->device_queue->handle; }
+
 void vk_queue_destroy(hg_driver_queue *q) {
     if (!q) return;
     hg_device *d = q->device;

@@ -123,6 +123,7 @@ void vk_arena_free(hg_device *device, hg_driver_arena *arena);
 void *vk_arena_map(hg_driver_arena *arena);
 void vk_arena_unmap(hg_driver_arena *arena);
 uint64_t vk_arena_address(hg_driver_arena *arena);
+void vk_arena_native(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native);
 
 /* ---- kernel.c ---- */
 struct hg_driver_kernel {
@@ -205,6 +206,7 @@ struct hg_driver_event {
 
 hg_status vk_queue_create(hg_device *device, hg_driver_queue **queue) HG_NODISCARD;
 void vk_queue_destroy(hg_driver_queue *queue);
+void *vk_queue_native(hg_driver_queue *queue);
 hg_status vk_queue_submit(hg_driver_queue *queue, const hg_driver_command *commands, uint32_t count, hg_driver_event *const *waits,
                           uint32_t wait_count, hg_driver_event *signal) HG_NODISCARD;
 /* Waits for what was submitted to it. */
