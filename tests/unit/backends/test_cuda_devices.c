@@ -153,6 +153,12 @@ static void refuse_memory(char said[512]) {
 /* ---- memory of others ---- */
 
 /* All bytes of the device's memory through a buffer. */
+static bool is_native(hg_backend *b, hg_buffer buffer, hg_memory_kind kind, const void *there, uint64_t bytes) {
+    hg_native_buffer native = {.size = sizeof native};
+    CHECK_OK(hg_buffer_native(b, buffer, &native));
+    return native.kind == kind && native.memory == (uintptr_t)there && native.offset == 0 && native.bytes == bytes && native.device == 0;
+}
+
 static bool holds(hg_backend *b, hg_buffer buffer, const uint8_t *expected, uint64_t size) {
     uint8_t seen[4096];
     return size <= sizeof seen && hg_buffer_read(b, buffer, 0, seen, size) == HG_OK && memcmp(seen, expected, size) == 0;
@@ -185,6 +191,7 @@ static void test_imports(void) {
     CHECK_OK(hg_buffer_write(b, buffer, 0, pattern, 4096));
     CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA, 0, (uint8_t *)there + 1024, 2048, &part));
     CHECK(holds(b, part, pattern + 1024, 2048));
+    CHECK(is_native(b, part, HG_MEMORY_CUDA, (uint8_t *)there + 1024, 2048));
     CHECK_OK(hg_backend_free_buffer(b, buffer));
     CHECK(holds(b, part, pattern + 1024, 2048));
     CHECK_OK(hg_backend_free_buffer(b, part));
@@ -201,11 +208,25 @@ static void test_imports(void) {
     REFUSED(hg_buffer_import(b, there, 64, &buffer), "is memory of a device, expected pinned memory of the host");
     REFUSED(hg_buffer_import_device(b, (hg_memory_kind)7, 0, there, 64, &buffer), "kind: expected HG_MEMORY_HOST (1)");
 
+    /* a buffer and a queue of the backend's own */
+    hg_queue *queue = NULL;
+    hg_native_buffer native = {.size = sizeof native};
+    void *stream = NULL;
+    CHECK_OK(hg_backend_allocate_buffer(b, 100, &buffer));
+    CHECK_OK(hg_buffer_native(b, buffer, &native));
+    CHECK(native.kind == HG_MEMORY_CUDA && native.memory && native.bytes == 100);
+    CHECK_OK(hg_queue_create(b, NULL, &queue));
+    CHECK_OK(hg_queue_native(queue, &stream));
+    CHECK(stream && cuda.StreamSynchronize(stream) == 0);
+    hg_queue_destroy(queue);
+    CHECK_OK(hg_backend_free_buffer(b, buffer));
+
     /* pinned by others, under both names */
     memcpy(pinned, pattern, 4096);
     CHECK_OK(hg_buffer_import_device(b, HG_MEMORY_CUDA_HOST, 0, pinned, 4096, &buffer));
     CHECK_OK(hg_buffer_import(b, pinned, 4096, &second));
     CHECK(holds(b, buffer, pattern, 4096) && holds(b, second, pattern, 4096));
+    CHECK(is_native(b, buffer, HG_MEMORY_CUDA_HOST, pinned, 4096));
     CHECK_OK(hg_backend_free_buffer(b, buffer));
     CHECK_OK(hg_backend_free_buffer(b, second));
 
