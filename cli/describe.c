@@ -121,6 +121,10 @@ static void print_list(cli *c, const char *before, const char *const *texts, uin
     if (count) cli_out(c, "%s", after);
 }
 
+static void print_count(cli *c, uint64_t count, const char *what) {
+    cli_out(c, "%llu %s%s", (unsigned long long)count, what, count == 1 ? "" : "s");
+}
+
 static void print_param(cli *c, const hg_param_description *p) {
     cli_out(c, "%-16s %s", p->name, KINDS[p->kind]);
     if (p->kind == HG_PARAM_POOL) cli_out(c, " of %llu bytes", (unsigned long long)p->pool_bytes);
@@ -136,7 +140,9 @@ static void print_param(cli *c, const hg_param_description *p) {
 }
 
 static hg_status print_program(cli *c, const hg_program_description *p) {
-    cli_out(c, "program %s: %llu instructions%s\n", p->name, (unsigned long long)p->instructions, p->relaxed ? ", relaxed" : "");
+    cli_out(c, "program %s: ", p->name);
+    print_count(c, p->instructions, "instruction");
+    cli_out(c, p->relaxed ? ", relaxed\n" : "\n");
     for (uint64_t i = 0; i < p->params; i++) {
         hg_param_description param = {.size = sizeof param};
         HG_TRY(hg_program_param(c->program, (size_t)i, &param));
@@ -231,7 +237,9 @@ static void describe_graph(cli *c) {
         hg_json_add_u64(json, "calls", g->calls.count);
         add_texts(json, "symbols", g->symbols.data, (uint32_t)g->symbols.count);
     } else {
-        cli_out(c, "graph %s: %llu calls\n", g->name, (unsigned long long)g->calls.count);
+        cli_out(c, "graph %s: ", g->name);
+        print_count(c, g->calls.count, "call");
+        cli_out(c, "\n");
         for (uint64_t i = 0; i < g->symbols.count; i++) cli_out(c, "%-16s extent\n", g->symbols.data[i]);
     }
     add_values(c, json, "inputs", "input", GRAPH_INPUT);

@@ -374,7 +374,7 @@ def mistakes():
 def guide(interface):
     """The table of calls of docs/guide/c-api.md has every function of the library once, and nothing else."""
     text = read("docs", "guide", "c-api.md")
-    part = re.search(r"^## Which call may wait$.*?(?=^## )", text, re.M | re.S)[0]
+    part = re.search(r"^## Which call may wait$.*?(?=\n\n[^|\n]*\n\n\| callback)", text, re.M | re.S)[0]
     listed = [name for line in part.split("\n") if line.startswith("| `") for name in re.findall(r"`(hg_\w+)`", line.split(" | ")[0])]
     functions = {one["name"] for one in interface["functions"] if one["exported"]}
     for name in sorted(functions - set(listed)):
@@ -382,6 +382,15 @@ def guide(interface):
     for name in sorted(set(listed) - functions):
         check(False, f"docs/guide/c-api.md: the table of calls has {name}, which the library does not export")
     check(len(listed) == len(set(listed)), f"docs/guide/c-api.md: more than once in the table of calls: {sorted(n for n in set(listed) if listed.count(n) > 1)}")
+
+
+def page():
+    """docs/reference/reflection.md explains every word of the documents as hologram/reflect.def does."""
+    text, table = read("docs", "reference", "reflection.md"), re.sub(r"/\*.*?\*/", "", read("include", "hologram", "reflect.def"), flags=re.S)
+    rows = re.findall(r'^HG_\w+\(\w+,(?: \d+,)? "([^"]*)", "([^"]*)"\)', table, re.M)
+    check(len(rows) == len(re.findall(r"^HG_", table, re.M)), "include/hologram/reflect.def: rows that this test does not read")
+    for word, about in rows:
+        check(f"| `{word}` | {about} |" in text, f"docs/reference/reflection.md does not say: {word}, {about}")
 
 
 interface, hg = make_binding()
@@ -398,5 +407,6 @@ else:
     runs(learnt)
     mistakes()
     guide(interface)
+    page()
 hg.hg_backend_destroy(backend)
 sys.exit(finish())

@@ -1603,7 +1603,86 @@ def graphs():
             (2, r"--passes compares runs of one graph on one device: it goes without --against", "diff", net, "--passes", "--against", "cpu"),
             (2, r"'.*axpy.atlas' is no array graph", "diff", net, "--against-program", program("axpy")),
             (2, r"array 'x': its second extent is 4, expected 6", "diff", net, "--shape", "x=f32[3,4]"),
-            (2, r"'net.graph' is an array graph: run, verify, explain, emit, bench, diff and build", "asm", net)):
+            (2, r"'net.graph' is an array graph: run, verify, describe, explain, emit, bench, diff and build", "asm", net)):
+        expect(run(*arguments), status, pattern, out="", what=f"{arguments}")
+
+
+# ---- describe: programs and graphs of every front end (documents against their schemas: tests/binding)
+
+DESCRIBED = """.atlas 1
+.program whole
+.meta author "somebody"
+.param x buffer f32 in [n, ceil(n / 4) + 1]
+.param y buffer i8 out []
+.param z buffer f64 inout
+.param n u64
+.param alpha f32 = -0.5
+.param p pool 4096
+.scratch s f32 [n]
+.shared 64
+.private 16
+.block 8, 2, 1
+.grid ceil(n / 16), 2
+.entry main
+helper:
+    ret
+main:
+    call @helper
+"""
+DESCRIPTION = """program whole: 2 instructions
+x                buffer f32 in [n, ceil(n / 4) + 1]
+y                buffer i8 out []
+z                buffer f64 inout
+n                scalar u64
+alpha            scalar f32 = -0.5
+p                pool of 4096 bytes
+.grid ceil(n / 16), 2
+.block 8, 2, 1
+.shared 64 bytes
+.private 16 bytes
+.entry main: instruction 1
+.meta author: somebody
+"""
+
+
+def describes():
+    text = write("whole.atlas", DESCRIBED)
+    expect(run("describe", text), 0, out=DESCRIPTION, what="describe")
+    expect(run("asm", text, "-o", "whole.atlasb"), 0, what="asm")
+    expect(run("describe", "whole.atlasb"), 0, out=DESCRIPTION, what="describe of a container")
+    document = json.loads(run("describe", text, "--json").out)
+    said = document["outputs"][0]
+    check(document["version"] == 1 and document["command"] == "describe" and said["kind"] == "program", f"describe --json: {document}")
+    check(said["launch"] == {"lanes": [], "grid": ["ceil(n / 16)", "2"], "block": [8, 2, 1], "shared_bytes": 64, "private_bytes": 16}, f"{said['launch']}")
+    check(said["entry"] == {"instruction": 1, "label": "main"} and said["meta"] == {"author": "somebody"}, f"{said}")
+    check(said["labels"] == [{"name": "helper", "instruction": 0, "called": True}, {"name": "main", "instruction": 1, "called": False}], f"{said['labels']}")
+    check([p["name"] for p in said["parameters"]] == ["x", "y", "z", "n", "alpha", "p"], f"{said['parameters']}")
+    check([p.get("shape", 0) for p in said["parameters"]] == [["n", "ceil(n / 4) + 1"], [], None, 0, 0, 0], f"{said['parameters']}")
+    check(said["parameters"][4]["default"] == "-0.5" and said["parameters"][5]["bytes"] == 4096, f"{said['parameters']}")
+    expect(run("describe", "--kernel", "atlas_add_f32"), 0, what="describe of a named kernel")
+    graph = write("d.graph", """.graph 1
+.name net
+.extent n
+.input x f32 [n, 4]
+.constant w f32 [4, 2] "w.npy"
+.constant b f32 [2]
+y = gemm a=x, b=w, bias=b
+.output y
+""")
+    expect(run("describe", graph), 0, what="describe of a graph", out="""graph net: 1 call
+n                extent
+x                input f32 [n, 4]
+w                constant f32 [4, 2] of w.npy
+b                constant f32 [2]
+y                output f32 [n, 2]
+""")
+    said = json.loads(run("describe", graph, "--json").out)["outputs"][0]
+    check(said == {"kind": "graph", "name": "net", "calls": 1, "symbols": ["n"], "inputs": [{"name": "x", "type": "f32", "shape": ["n", "4"]}],
+                   "constants": [{"name": "w", "type": "f32", "shape": ["4", "2"], "file": "w.npy"}, {"name": "b", "type": "f32", "shape": ["2"], "file": None}],
+                   "outputs": [{"name": "y", "type": "f32", "shape": ["n", "2"]}]}, f"describe d.graph --json: {said}")
+    for status, pattern, *arguments in ((2, r"expects one PROGRAM, got 0", "describe"), (2, r"expects one PROGRAM, got 2", "describe", text, text),
+                                        (2, r"nowhere.atlas", "describe", "nowhere.atlas"), (2, r"unknown option '--lanes'", "describe", text, "--lanes", "3"),
+                                        (1, r"bad.atlas:3:\d+: error\[V", "describe", write("bad.atlas", ".atlas 1\n.program p\nadd.f32 r1, r2, r3\n"))):
         expect(run(*arguments), status, pattern, out="", what=f"{arguments}")
 
 
@@ -1611,7 +1690,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="hologram-command-")
     os.chdir(folder)
     try:
-        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs, graphs)
+        parts = (examples, formats, arrays, archives, mistakes, one_input, layouts, machine_readable, devices, operations, emission, optimisation, streaming, benches, tunes, settings, copied_tree, vectors, endless, races, profiles, differences, algebra, kernels, named_kernels, ptx, circuits, circuit_runs, graphs, describes)
         wanted = sys.argv[1:]
         check(all(name in [part.__name__ for part in parts] for name in wanted), f"no such part among {wanted}")
         for part in parts:
