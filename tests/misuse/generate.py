@@ -36,6 +36,10 @@ VALID = {
     "const hg_command *": "&f.command", "hg_program_cache *": "f.program_cache", "const hg_program_cache *": "f.program_cache",
     "hg_class_allocator *": "f.class_allocator", "hg_optimizer *": "f.optimizer", "hg_optimize_stats *": "NULL", "hg_code_listener *": "NULL", "const char * target": '"kir"', "hg_class_block": "(hg_class_block){{0}, 0, 0, 0, 1}",
 }
+# Structures that begin with their size, which the call fills.
+FILLED = ["hg_op_description", "hg_operand_description", "hg_type_description", "hg_program_description", "hg_param_description", "hg_label_description",
+          "hg_native_buffer", "hg_graph_memory_info"]
+VALID.update({f"{name} *": f"&({name}){{.size = sizeof({name})}}" for name in FILLED})
 # What a call made, and how it is given back.
 RELEASE = {
     "hg_program **": "hg_program_release", "char **": "hg_string_free", "uint8_t **": "hg_string_free", "hg_backend **": "hg_backend_destroy",

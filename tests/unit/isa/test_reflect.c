@@ -149,17 +149,29 @@ static void wrong(const hg_program *p) {
     CHECK(strstr(hg_last_error_text(), "hg_param_description.size is 12"));
 }
 
-/* A structure of a newer header has more bytes: they become zero. One of an older header is written up to its end. */
-static void sizes(void) {
-    struct {
-        hg_op_description known;
-        uint64_t more, guard;
-    } newer = {.known.size = sizeof newer.known + 8, .more = 5, .guard = 77};
-    CHECK_OK(hg_op_describe(0, &newer.known));
-    CHECK(newer.known.size == sizeof newer.known + 8 && newer.more == 0 && newer.guard == 77 && newer.known.id);
-    hg_op_description older = {.size = offsetof(hg_op_description, numbers), .half_width = true};
-    CHECK_OK(hg_op_describe(0, &older));
-    CHECK(older.half_width && older.mnemonic);
+/* Each structure as headers of other versions have it: of a newer one, whose bytes become zero, and of none. */
+#define AS_OF_OTHERS(type, call)                                                   \
+    do {                                                                           \
+        struct {                                                                   \
+            type known;                                                            \
+            uint64_t more, guard;                                                  \
+        } s = {.known.size = sizeof s.known + 8, .more = 5, .guard = 77};          \
+        CHECK_OK(call);                                                            \
+        CHECK(s.known.size == sizeof s.known + 8 && s.more == 0 && s.guard == 77); \
+        s.known.size = sizeof s.known + 3;                                         \
+        CHECK_STATUS(call, HG_ERROR_INVALID_ARGUMENT);                             \
+        CHECK(strstr(hg_last_error_text(), #type ".size is"));                     \
+        s.known.size = 8;                                                          \
+        CHECK_STATUS(call, HG_ERROR_INVALID_ARGUMENT);                             \
+    } while (0)
+
+static void sizes(const hg_program *p) {
+    AS_OF_OTHERS(hg_op_description, hg_op_describe(0, &s.known));
+    AS_OF_OTHERS(hg_operand_description, hg_op_operand(0, 0, &s.known));
+    AS_OF_OTHERS(hg_type_description, hg_type_describe(HG_TYPE_F32, &s.known));
+    AS_OF_OTHERS(hg_program_description, hg_program_describe(p, &s.known));
+    AS_OF_OTHERS(hg_param_description, hg_program_param(p, 0, &s.known));
+    AS_OF_OTHERS(hg_label_description, hg_program_label(p, 0, &s.known));
 }
 
 /* ---- failing allocations, and threads ---- */
@@ -227,10 +239,10 @@ int main(void) {
     parameters(p);
     whole_program(p);
     wrong(p);
+    sizes(p);
     hg_program_release(p);
     lanes_and_flags();
     types();
-    sizes();
     failing_allocations();
     threads();
     return test_done();
