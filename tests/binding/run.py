@@ -15,9 +15,11 @@ import json
 import math
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -127,6 +129,88 @@ def learn():
                        "type_names": [types[t].lower() for t in range(hg.HG_TYPE_COUNT) if op.types >> t & 1],
                        "flags": sorted(text_of(flags[1 << bit]) for bit in range(32) if op.flags >> bit & 1), "operands": operands})
     return learnt
+
+
+# ---- the interface of a small library (tests/abi/tree), whose headers are replaced by these ----
+
+SMALL = r"""#include <stdint.h>
+#include <stddef.h>
+#define HG_API __attribute__((visibility("default")))
+#define HG_NODISCARD __attribute__((warn_unused_result))
+#define HG_MOST 7
+/** What is said of colours.
+ *
+ * @return nothing */
+typedef enum hg_colour {
+    HG_RED = 3, /**< like blood, not like wine */
+#define ROW(id, text, about) HG_##id,
+#include "more.def"
+#undef ROW
+    /** In front of it,
+     * in two lines. */
+    HG_LAST = -1
+} hg_colour;
+
+/** Only pointers. */
+typedef struct hg_thing hg_thing;
+typedef void hg_call(void *user, const hg_thing *thing);
+/** With fields. */
+typedef struct hg_pair {
+    size_t size; /**< sizeof(hg_pair), as always; really */
+    char name[16];
+    uint32_t x, y; /**< places */
+    const char *const *words;
+    int (*ask)(void *user, int what); /* not for bindings */
+    hg_colour colours[2];
+} hg_pair;
+
+/** Makes things. */
+HG_API hg_thing *hg_make(const char *name, uint8_t bytes[32]) HG_NODISCARD;
+HG_API void hg_end(hg_thing *thing);
+
+HG_API uint32_t hg_plain(void);
+/** Inline. */
+static inline int hg_twice(int x) { return 2 * x; }
+OTHER
+"""
+TABLE = 'ROW(GREEN, "green", "like grass")\nROW(BLUE, "blue", "like (some) water")\n'
+
+
+def small_interface():
+    tool = [sys.executable, "-B", os.path.join(SOURCE, "tools", "interface")]
+    with tempfile.TemporaryDirectory() as folder:
+        tree = os.path.join(folder, "tree")
+        shutil.copytree(os.path.join(SOURCE, "tests", "abi", "tree"), tree)
+        headers = os.path.join(tree, "include", "hologram")
+        for name in os.listdir(headers):
+            os.remove(os.path.join(headers, name))
+        for name, text in (("small.h", SMALL.replace("OTHER", "")), ("more.def", TABLE)):
+            with open(os.path.join(headers, name), "w") as file:
+                file.write(text)
+        said = json.loads(output(*tool, "--tree", tree))
+        check_schema("interface", said, "a small interface")
+        functions = {one["name"]: one for one in said["functions"]}
+        check([*functions] == ["hg_make", "hg_end", "hg_plain", "hg_twice"], f"functions {[*functions]}")
+        check(functions["hg_make"] == {"name": "hg_make", "header": "hologram/small.h", "result": "hg_thing *", "must_check": True, "exported": True, "comment": "Makes things.",
+                                       "parameters": [{"name": "name", "type": "const char *"}, {"name": "bytes", "type": "uint8_t *"}]}, f"{functions['hg_make']}")
+        check(functions["hg_end"]["comment"] == "Makes things." and functions["hg_plain"]["comment"] == "", "a comment is of the lines up to the next gap")
+        check(functions["hg_plain"]["parameters"] == [] and functions["hg_twice"]["exported"] is False, f"{functions['hg_twice']}")
+        colours = said["enums"][0]
+        check(colours["comment"] == "What is said of colours.\n\n@return nothing" and [(v["name"], v["value"], v["comment"]) for v in colours["values"]] == [
+            ("HG_RED", 3, "like blood, not like wine"), ("HG_GREEN", 4, "like grass"), ("HG_BLUE", 5, "like (some) water"), ("HG_LAST", -1, "In front of it,\nin two lines.")], f"{colours}")
+        structs = {one["name"]: one for one in said["structs"]}
+        check(structs["hg_thing"] == {"name": "hg_thing", "header": "hologram/small.h", "comment": "Only pointers.", "size": None, "fields": []}, f"{structs}")
+        check([(f["name"], f["type"], f["offset"], f["size"], f["comment"]) for f in structs["hg_pair"]["fields"]] == [
+            ("size", "size_t", 0, 8, "sizeof(hg_pair), as always; really"), ("name", "char[16]", 8, 16, ""), ("x", "uint32_t", 24, 4, "places"), ("y", "uint32_t", 28, 4, "places"),
+            ("words", "const char *const *", 32, 8, ""), ("ask", "function int (void *, int) *", 40, 8, ""), ("colours", "hg_colour[2]", 48, 8, "")], f"{structs['hg_pair']}")
+        check(said["types"] == [{"name": "hg_call", "header": "hologram/small.h", "type": "function void (void *, const hg_thing *)", "comment": "Only pointers."}], f"{said['types']}")
+        check(said["constants"] == [{"name": "HG_MOST", "text": "7"}], f"{said['constants']}")
+        # what the text hides from a reader is a difference
+        with open(os.path.join(headers, "small.h"), "w") as file:
+            file.write(SMALL.replace("OTHER", "#define WORD uint32_t\nHG_API WORD hg_hidden(int x);\n#define NAME(x) typedef struct hg_##x { int a; } hg_##x;\nNAME(secret)\n"))
+        checked = subprocess.run([*tool, "--check", "--tree", tree], capture_output=True, text=True)
+        check(checked.returncode == 1 and "function hg_hidden: the text says WORD (int), the ABI uint32_t (int)" in checked.stderr
+              and "struct hg_secret: the text does not have it" in checked.stderr and "2 differences" in checked.stdout, f"--check: {checked}")
 
 
 # ---- the table ----
@@ -402,6 +486,7 @@ if sys.argv[1:2] == ["--instruction"]:
     check(got == (float(result),), f"{name} of {values}: expected {result}, got {got}")
 else:
     check_schema("interface", interface, "tools/interface")
+    small_interface()
     instructions(learnt)
     descriptions()
     runs(learnt)
