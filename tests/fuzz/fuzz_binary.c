@@ -1,9 +1,10 @@
 /* Any bytes as a container: a refusal or a program. A program is written back byte for byte, its verification ends, and it prints as
- * text that assembles to the same program. A checksum that does not fit is made to fit, so that mutations reach the contents.
+ * text that assembles to the same program and describes itself. A checksum that does not fit is made to fit, so that mutations reach the contents.
  * Seeds: seeds/fuzz_binary (the programs of examples/programs, and one with every kind of operand). */
 #include "fuzz.h"
 #include "isa/codec.h"
 #include "isa/program.h"
+#include <hologram/dim.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,21 @@ static void check_code(const hg_program *p) {
     hg_string_free((char *)b);
 }
 
+/* Everything that the program says of itself, within what it counts. */
+static void check_description(const hg_program *p) {
+    hg_program_description d = {.size = sizeof d};
+    require(hg_program_describe(p, &d) == HG_OK && d.params == hg_program_param_count(p));
+    for (size_t i = 0; i <= d.params; i++) {
+        hg_param_description param = {.size = sizeof param};
+        require((hg_program_param(p, i, &param) == HG_OK) == (i < d.params));
+        for (uint32_t k = 0; i < d.params && param.rank != HG_NO_DIMS && k < param.rank; k++) require(param.dims[k] != NULL);
+    }
+    for (size_t i = 0; i <= d.labels; i++) {
+        hg_label_description label = {.size = sizeof label};
+        require((hg_program_label(p, i, &label) == HG_OK) == (i < d.labels));
+    }
+}
+
 static void check(const uint8_t *data, size_t size) {
     hg_program *p = NULL;
     hg_diagnostics *d = hg_diagnostics_create(0);
@@ -43,6 +59,7 @@ static void check(const uint8_t *data, size_t size) {
         require((status == HG_OK) == (hg_diagnostics_errors(d) == 0));
         check_bytes(p, data, size);
         check_code(p);
+        check_description(p);
         hg_string_free(hg_diagnostics_print(d, "fuzz", NULL, 0));
     }
     hg_program_release(p);
