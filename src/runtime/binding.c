@@ -214,22 +214,22 @@ hg_status hg_binding_create(hg_executable *executable, const hg_launch *given, c
 
 void hg_binding_retain(hg_binding *binding) { hg_atomic_fetch_add(&binding->references, 1, HG_RELAXED); }
 
-void hg_error_label(const hg_label *label) {
+void hg_error_set_origin(const hg_provenance *origin) {
     hg_error *error = hg_error_record();
     char where[40] = "", message[sizeof error->message];
     if (error->line) snprintf(where, sizeof where, " (line %u of the program)", (unsigned)error->line);
-    snprintf(message, sizeof message, "%s: %.300s%s", label->text, error->message, where);
+    snprintf(message, sizeof message, "%s: %.300s%s", origin->text, error->message, where);
     memcpy(error->message, message, sizeof message);
-    error->line = label->line;
-    error->column = label->line != 0;
+    error->line = origin->line;
+    error->column = origin->line != 0;
 }
 
-void hg_binding_label_error(const hg_binding *binding) {
+void hg_binding_error_origin(const hg_binding *binding) {
     uint64_t inst = hg_error_record()->instruction;
-    if (!binding->labels) return;
+    if (!binding->origins) return;
     if (inst >= binding->executable->program->inst_count) inst = 0;
-    while (inst && !binding->labels[inst].text) inst--;
-    hg_error_label(&binding->labels[inst]);
+    while (inst && !binding->origins[inst].text) inst--;
+    hg_error_set_origin(&binding->origins[inst]);
 }
 
 /* Nobody has it any more. */

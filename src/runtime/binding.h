@@ -69,16 +69,16 @@ typedef struct hg_ready_commands {
 } hg_ready_commands;
 
 /* What instructions from one on are to whoever made the program, for errors and profiles. */
-typedef struct hg_label {
+typedef struct hg_provenance {
     const char *text; /* NULL: the same as the one before */
     uint32_t line;    /* where it stands there; 0: nowhere */
-} hg_label;
+} hg_provenance;
 
 struct hg_binding {
     hg_executable *executable;
-    uint32_t references;    /* atomic: creator, submissions that are not over, a binding that it is next of */
-    const hg_label *labels; /* of each instruction; NULL: of none */
-    hg_binding *next;       /* whose launch follows in the same run; NULL: none */
+    uint32_t references;          /* atomic: creator, submissions that are not over, a binding that it is next of */
+    const hg_provenance *origins; /* of each instruction; NULL: of none */
+    hg_binding *next;             /* whose launch follows in the same run; NULL: none */
     hg_arena arena;
     hg_resolved launch;
     uint8_t *values[256]; /* initial bytes of each parameter register, NULL: none */
@@ -142,9 +142,9 @@ void hg_binding_unchain(hg_binding *binding);
 /* ---- binding.c ---- */
 void hg_binding_retain(hg_binding *binding);
 /* This thread's error becomes one of a part of the program: text in front, the line is where that stands. */
-void hg_error_label(const hg_label *label);
-/* The same by the label of the instruction that the error names; nothing where the binding has no labels. */
-void hg_binding_label_error(const hg_binding *binding);
+void hg_error_set_origin(const hg_provenance *origin);
+/* The same by the origin of the instruction that the error names; nothing where the binding has none. */
+void hg_binding_error_origin(const hg_binding *binding);
 
 /* ---- params.c ---- */
 typedef struct hg_param_value {

@@ -82,19 +82,19 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 
-static inline hg_status labelled(const hg_binding *binding, hg_status status) {
-    if (HG_UNLIKELY(status != HG_OK)) hg_binding_label_error(binding);
+static inline hg_status with_origin(const hg_binding *binding, hg_status status) {
+    if (HG_UNLIKELY(status != HG_OK)) hg_binding_error_origin(binding);
     return status;
 }
 
 static hg_status submit(hg_binding *binding, hg_stream *stream) {
     switch (binding->submitted_way) {
-    case HG_WAY_COMMAND: return labelled(binding, run_command(binding, stream));
-    case HG_WAY_KERNEL: return labelled(binding, run_kernel(binding, stream));
+    case HG_WAY_COMMAND: return with_origin(binding, run_command(binding, stream));
+    case HG_WAY_KERNEL: return with_origin(binding, run_kernel(binding, stream));
     case HG_WAY_PLAN:
     case HG_WAY_READY: break;
     }
-    return run_plan(binding, stream); /* the run labels its error */
+    return run_plan(binding, stream); /* the run does so */
 }
 
 hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
@@ -110,7 +110,7 @@ hg_status hg_launch_bound(hg_binding *binding, hg_context *context) {
     HG_TRY(hg_context_enter(context, &turn, &stream));
     hg_status status = hg_binding_own(binding, stream);
     if (status == HG_OK) {
-        status = HG_LIKELY(binding->way == HG_WAY_READY && !start) ? labelled(binding, run_ready(binding)) : submit(binding, stream);
+        status = HG_LIKELY(binding->way == HG_WAY_READY && !start) ? with_origin(binding, run_ready(binding)) : submit(binding, stream);
         if (start) hg_span_program(binding, start);
         hg_binding_disown(binding);
     }

@@ -201,7 +201,7 @@ static void fail(hg_run *run, hg_status status) {
     if (run->phase == HG_PHASE_FAILING) return;
     run->phase = HG_PHASE_FAILING;
     run->status = status;
-    hg_binding_label_error(run->binding);
+    hg_binding_error_origin(run->binding);
     run->error = *hg_error_record();
     if (run->dispatch) hg_dispatch_abandon(run->dispatch);
     if (run->fold == HG_FOLD_DONE) run->context->state_pending = true; /* nobody knows whether it came back */

@@ -346,24 +346,24 @@ static hg_status set_region(const hg_graph_binding *b, const graph_region *r, hg
 
 /* Which calls a region's instructions are: each is one whole-array instruction, and a store behind some. They go with the binding, which work under way
  * keeps. */
-static hg_status label(const hg_graph *g, const graph_region *r, hg_binding *binding) {
+static hg_status set_origins(const hg_graph *g, const graph_region *r, hg_binding *binding) {
     const hg_program *p = r->program;
     uint32_t at = 0;
     if (!r->calls.count) return HG_OK;
-    hg_label *labels = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *labels);
-    if (!labels) return hg_fail_memory();
+    hg_provenance *origins = hg_arena_alloc(&binding->arena, (p->inst_count + (size_t)1) * sizeof *origins);
+    if (!origins) return hg_fail_memory();
     for (uint32_t i = 0; i < p->inst_count; i++) {
         bool begins = r->direct ? i == 0 : (hg_op_get((hg_op)p->insts[i].op)->flags & HG_F_COLLECTIVE) != 0;
         char text[160];
-        labels[i] = (hg_label){NULL, 0};
+        origins[i] = (hg_provenance){NULL, 0};
         if (!begins && i) continue;
         const graph_call *call = &g->calls.data[r->calls.data[at]];
         const char *what = graph_call_text(g, call, text);
         at += begins;
-        labels[i] = (hg_label){hg_arena_text(&binding->arena, what, strlen(what)), call->line};
-        if (!labels[i].text) return hg_fail_memory();
+        origins[i] = (hg_provenance){hg_arena_text(&binding->arena, what, strlen(what)), call->line};
+        if (!origins[i].text) return hg_fail_memory();
     }
-    binding->labels = labels;
+    binding->origins = origins;
     return HG_OK;
 }
 
@@ -372,7 +372,7 @@ static hg_status in_first_call(const hg_graph *g, const graph_region *r, hg_stat
     char text[160];
     if (status == HG_OK || !r->calls.count) return status;
     const graph_call *call = &g->calls.data[r->calls.data[0]];
-    hg_error_label(&(hg_label){graph_call_text(g, call, text), call->line});
+    hg_error_set_origin(&(hg_provenance){graph_call_text(g, call, text), call->line});
     return status;
 }
 
@@ -383,7 +383,7 @@ static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
     hg_status status = set_region(b, r, params);
     if (status == HG_OK)
         status = hg_binding_create(b->executable->executables[number], &b->executable->launch, params, &b->bindings[number]);
-    if (status == HG_OK) status = label(b->executable->graph, r, b->bindings[number]);
+    if (status == HG_OK) status = set_origins(b->executable->graph, r, b->bindings[number]);
     hg_params_destroy(params);
     return in_first_call(b->executable->graph, r, status);
 }

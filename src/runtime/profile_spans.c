@@ -10,7 +10,7 @@ enum { NO_WAIT_NS = 1000 };
 static uint32_t line_of(const hg_program *p, uint32_t inst) { return p->lines && inst < p->inst_count ? p->lines[inst] : 0; }
 
 static const char *label_of(const hg_binding *binding, uint32_t inst) {
-    return binding->labels && inst < binding->executable->program->inst_count ? binding->labels[inst].text : NULL;
+    return binding->origins && inst < binding->executable->program->inst_count ? binding->origins[inst].text : NULL;
 }
 
 void hg_span_wait(const hg_backend *b, const char *what, uint64_t start) {
