@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLICE = 14, FORMS = 800, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
+enum { SLICE = 8, FORMS = 400, MOST_FAILURES = 20, REDUCTION_RUNS = 1500, REASONS = 64 };
 
 static const char *const LEVELS[] = {"baseline", "v3", "v4"};
 

@@ -13,7 +13,7 @@
 #include <hologram/hologram.h>
 #include <stdlib.h>
 
-enum { SLICE = 260, MOST_FAILURES = 20, LISTS = 8, LIST_BYTES = 128 };
+enum { SLICE = 140, MOST_FAILURES = 20, LISTS = 8, LIST_BYTES = 128 };
 
 typedef struct options {
     uint64_t count, seed;
