@@ -5,12 +5,13 @@
  *
  * Arrays after the launch are equal, after a fault too, and so are code, lane and instruction of the source of a fault. */
 /* test: labels=differential timeout=300 */
+#include "support/sanitized.h"
 #include "test.h"
 #include <hologram/hologram.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { SLICE = 600, MOST_ELEMENTS = 1000, ARRAYS = 3, MEMORY = 3 * 8 * MOST_ELEMENTS + 64, TEXT = 8192, MOST_FAILURES = 10 };
+enum { MOST_ELEMENTS = 1000, ARRAYS = 3, MEMORY = 3 * 8 * MOST_ELEMENTS + 64, TEXT = 8192, MOST_FAILURES = 10 };
 typedef enum layout { DISTINCT, SAME, OVERLAPPING, LAYOUTS } layout;
 
 typedef struct maps {
@@ -216,7 +217,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--seed") == 0) m.seed = strtoull(value, NULL, 0), count = count ? count : 1;
     }
     if (hg_backend_create("cpu", 0, &m.backend) != HG_OK) return fprintf(stderr, "%s\n", hg_last_error_text()), 1;
-    for (uint64_t i = count ? count : SLICE; i-- > 0 && test_failed < MOST_FAILURES; m.seed++) run_seed(&m);
+    for (uint64_t i = count ? count : rounds_here(600, 150); i-- > 0 && test_failed < MOST_FAILURES; m.seed++) run_seed(&m);
     printf("fused: %" PRIu64 "\n", m.fused);
     hg_backend_destroy(m.backend);
     return test_done();

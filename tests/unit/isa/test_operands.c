@@ -3,6 +3,7 @@
 #include "isa/cfg.h"
 #include "isa/program.h"
 #include "support/failing_allocator.h"
+#include "support/sanitized.h"
 #include "test.h"
 #include <hologram/builder.h>
 
@@ -725,7 +726,7 @@ int main(int argc, char **argv) { /* argument: how many damaged files */
     test_bytes();
     test_refusals();
     test_random_programs();
-    test_damage(argc > 1 ? atoi(argv[1]) : 20000);
+    test_damage(argc > 1 ? atoi(argv[1]) : (int)rounds_here(20000, 3000));
     test_builder();
     return test_done();
 }

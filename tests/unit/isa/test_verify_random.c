@@ -5,6 +5,7 @@
  *            lanes of a block the same barriers until they stop */
 #include "test.h"
 #include "isa/cfg.h"
+#include "support/sanitized.h"
 #include <hologram/builder.h>
 
 #include <stdlib.h>
@@ -371,7 +372,7 @@ static void test_uniform(uint32_t count) {
 }
 
 int main(int argc, char **argv) { /* argument: how many programs of each kind */
-    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
+    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : (uint32_t)rounds_here(20000, 4000);
     test_types(count);
     test_uniform(count);
     return test_done();

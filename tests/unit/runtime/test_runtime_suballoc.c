@@ -2,8 +2,9 @@
  * allocation may fail. */
 #include "runtime/suballoc.h"
 #include "support/runtime_support.h"
+#include "support/sanitized.h"
 
-enum { ARENA = 1 << 16, PIECES = 100, ROUNDS = 20000 };
+enum { ARENA = 1 << 16, PIECES = 100 };
 
 struct hg_device {
     uint64_t arenas, bytes, most_arenas, most_bytes; /* alive, and the most allowed */
@@ -87,7 +88,7 @@ static void test_random(void) {
     hg_suballocator_init(&s, &DRIVER, &device);
     random_state = 7;
     filled = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (uint64_t round = rounds_here(20000, 4000); round-- > 0;) {
         uint64_t i = below(PIECES), live = 0;
         if (pieces[i].range.arena) {
             CHECK(holds(&pieces[i], (uint8_t)(1 + i)));
