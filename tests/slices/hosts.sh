@@ -124,11 +124,12 @@ if command -v qemu-x86_64 >/dev/null 2>&1; then
             under HOLOGRAM_BACKEND=cpu -- $emulated "$tests"/$test
         done
         # shellcheck disable=SC2086
-        counts "y f32[3] = 12.0 24.0 36.0" $emulated "$HG_BUILD_DIR/hologram" run examples/programs/axpy.atlas --set alpha=2 --set x=1,2,3 --set y=10,20,30
+        counts "y f32[3] = 12.0 24.0 36.0" env $all_absent $emulated "$HG_BUILD_DIR/hologram" run examples/programs/axpy.atlas --set alpha=2 --set x=1,2,3 --set y=10,20,30
     done
     # shellcheck disable=SC2086
-    counts "(baseline)" qemu-x86_64 -cpu Nehalem "$HG_BUILD_DIR/hologram" devices
-    counts "(v3)" qemu-x86_64 -cpu Haswell "$HG_BUILD_DIR/hologram" devices
+    counts "(baseline)" env $all_absent qemu-x86_64 -cpu Nehalem "$HG_BUILD_DIR/hologram" devices
+    # shellcheck disable=SC2086
+    counts "(v3)" env $all_absent qemu-x86_64 -cpu Haswell "$HG_BUILD_DIR/hologram" devices
 else
     echo "skipped: qemu-x86_64 is not installed (Debian package qemu-user)"
     skipped=$((skipped + 1))
