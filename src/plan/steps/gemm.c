@@ -131,8 +131,9 @@ static tile tile_of(const plan_expansion *x, const plan_product *p) {
 
 /* Panels pay where a row of b is read again and again, and rows far apart fall into the same sets of a cache. */
 static bool wants_panels(const plan_product *p, uint64_t columns, uint64_t size) {
+    if (p->b_column != 1) return true;
     if (p->b_stays) return p->n > columns; /* they are made once */
-    return p->b_column != 1 || (p->m >= 64 && p->b_row * size >= 2048 && plan_times(p->k, p->n) * size >= 256 * 1024);
+    return p->m >= 64 && p->b_row * size >= 2048 && plan_times(p->k, p->n) * size >= 256 * 1024;
 }
 
 /* b in panels, and what it is then: rows of as many elements as the tile has columns. */
