@@ -148,7 +148,7 @@ static void set_way(hg_binding *binding) {
     binding->way = binding->submitted_way = hg_binding_choose_way(binding);
     if (binding->way != HG_WAY_PLAN) fill_one_launch(binding);
     binding->ready.launches_left = first ? 1 : PREPARE_AFTER;
-    if (binding->way == HG_WAY_COMMAND && first) hg_binding_prepare(binding, &binding->one.command, 1);
+    if (binding->way == HG_WAY_COMMAND && first) hg_binding_prepare(binding, &binding->one.command, NULL, 1);
 }
 
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
@@ -237,7 +237,7 @@ static void free_binding(hg_binding *binding) {
     hg_error kept = *hg_error_record(); /* freeing must not hide why a creation failed */
     hg_backend *b = binding->executable->backend;
     hg_recorded_free(&binding->recorded, b->driver);
-    for (uint8_t i = 0; i < binding->ready.count; i++) b->driver->prepared_destroy(binding->ready.commands[i]);
+    for (uint8_t i = 0; i < binding->ready.count; i++) b->driver->prepared_destroy(binding->ready.commands[i].prepared);
     for (uint64_t i = 0; i < binding->held_buffers.count; i++) hg_handles_release(&b->buffers, binding->held_buffers.data[i].handle);
     for (uint64_t i = 0; i < binding->held_pools.count; i++) hg_handles_release(&b->pools, binding->held_pools.data[i].handle);
     for (uint64_t i = 0; i < binding->own_pools.count; i++) /* the program may have freed it */

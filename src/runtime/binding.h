@@ -60,12 +60,16 @@ typedef struct hg_one_launch {
 } hg_one_launch;
 
 /* Commands that the driver makes ready (ready.c). */
-enum { HG_MOST_PREPARED = 4 };
+typedef struct hg_ready_command {
+    hg_driver_prepared *prepared;
+    uint32_t step; /* of the plan; 0 where it has none */
+} hg_ready_command;
 typedef struct hg_ready_commands {
-    uint8_t launches_left; /* before the driver is asked; 0: it was asked */
-    uint8_t tries;         /* that failed, because native code may be there later */
-    uint8_t count;         /* of the commands; 0: they are not ready */
-    hg_driver_prepared *commands[HG_MOST_PREPARED];
+    uint32_t launches_left; /* before the driver is asked; 0: it was asked */
+    uint8_t tries;          /* that failed, because native code may be there later */
+    uint8_t count;          /* of the commands; 0: they are not ready */
+    hg_ready_command one;
+    hg_ready_command *commands; /* &one, or of the binding's arena */
 } hg_ready_commands;
 
 /* What instructions from one on are to whoever made the program, for errors and profiles. */

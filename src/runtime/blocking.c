@@ -9,20 +9,24 @@
 /* Whether the launch that just ended is the one after which the binding is made ready. */
 static bool repeats(hg_binding *binding) { return binding->ready.launches_left && --binding->ready.launches_left == 0; }
 
-HG_NOINLINE static hg_status report_fault(hg_binding *binding) {
+/* step: of the plan; of no matter where it has a kernel instead. */
+HG_NOINLINE static hg_status report_fault(hg_binding *binding, uint32_t step) {
     const hg_executable *e = binding->executable;
     if (e->kernel_count) return hg_report_fault(e, &binding->fault, 0);
-    binding->fault.inst = e->plan->steps.data[0].inst;
+    binding->fault.inst = e->plan->steps.data[step].inst;
     binding->fault.phase = binding->fault.lane = HG_NONE;
-    return hg_report_fault(e, &binding->fault, 1);
+    return hg_report_fault(e, &binding->fault, 2 * (uint64_t)step + 1);
 }
 
 static hg_status run_ready(hg_binding *binding) {
     const hg_ready_commands *ready = &binding->ready;
     binding->fault.happened = false;
     uint8_t i = 0;
-    do { HG_TRY(ready->commands[i]->run(ready->commands[i])); } while (++i < ready->count);
-    return HG_UNLIKELY(binding->fault.happened) ? report_fault(binding) : HG_OK;
+    do {
+        HG_TRY(ready->commands[i].prepared->run(ready->commands[i].prepared));
+        if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding, ready->commands[i].step);
+    } while (++i < ready->count);
+    return HG_OK;
 }
 
 HG_NOINLINE static hg_status run_command(hg_binding *binding, hg_stream *stream) {
@@ -31,8 +35,8 @@ HG_NOINLINE static hg_status run_command(hg_binding *binding, hg_stream *stream)
     one->launch.cancel = NULL; /* of a launch of a queue */
     one->launch.deadline_ns = 0;
     HG_TRY(stream->context->backend->driver->queue_submit(stream->queue, &one->command, 1, NULL, 0, NULL));
-    if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding);
-    if (repeats(binding)) hg_binding_prepare(binding, &one->command, 1);
+    if (HG_UNLIKELY(binding->fault.happened)) return report_fault(binding, 0);
+    if (repeats(binding)) hg_binding_prepare(binding, &one->command, NULL, 1);
     return HG_OK;
 }
 
@@ -73,12 +77,7 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
         if (start) hg_span_wait(b, "device", start);
     }
     hg_run_end(&run);
-    if (state == HG_RUN_DONE && repeats(binding)) {
-        hg_driver_command commands[HG_MOST_PREPARED];
-        uint32_t count = hg_chain_to_come(binding) ? 0 : hg_step_commands(binding, commands);
-        if (count == 0 && hg_chain_only(binding, commands)) count = 1;
-        if (count) hg_binding_prepare(binding, commands, count);
-    }
+    if (state == HG_RUN_DONE && repeats(binding)) hg_binding_make_ready(binding);
     return state == HG_RUN_DONE ? HG_OK : run.status;
 }
 

@@ -371,18 +371,19 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     return hg_run_add(run, &command);
 }
 
-bool hg_chain_to_come(const hg_binding *binding) {
-    const hg_plan *plan = binding->executable->plan;
-    const hg_bound_chain *c = plan->steps.count == 1 ? binding->steps[0].chain : NULL;
-    return c && c->state != HG_CHAIN_ALONE;
-}
+/* A chain that could not be found so often is none. */
+enum { NOT_FOUND_SO_OFTEN = 8 };
 
-bool hg_chain_only(const hg_binding *binding, hg_driver_command *command) {
-    const hg_plan *plan = binding->executable->plan;
-    const hg_bound_chain *c = plan->steps.count ? binding->steps[0].chain : NULL;
-    if (!hg_steps_only(binding) || !c || c->state != HG_CHAIN_READY || !c->found.native || !c->found.stays ||
-        c->found.chain.count != plan->steps.count)
-        return false;
-    *command = (hg_driver_command){.kind = HG_CMD_STEP, .step = c->steps, .fault = (hg_driver_fault *)(uintptr_t)&binding->fault};
-    return true;
+hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_list *list, uint32_t *done) {
+    const plan_step *first = &binding->executable->plan->steps.data[step];
+    hg_bound_chain *c = binding->steps[step].chain;
+    if ((!first->followers && !first->long_map) || !may_join(binding->executable->backend)) return HG_CHAIN_NONE;
+    if (!c || c->state == HG_CHAIN_WAITS) return HG_CHAIN_NOT_NOW;
+    if (c->state == HG_CHAIN_OPEN) return c->met < NOT_FOUND_SO_OFTEN ? HG_CHAIN_NOT_NOW : HG_CHAIN_NONE;
+    if (c->state == HG_CHAIN_ALONE) return HG_CHAIN_NONE;
+    if (!c->found.stays) return HG_CHAIN_NEVER;
+    hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &binding->fault};
+    *done = c->found.chain.count + c->found.head;
+    bool added = c->found.native ? hg_ready_add(list, &command, step) : hg_ready_add_expansion(list, binding, &c->joined, step);
+    return added ? HG_CHAIN_ADDED : HG_CHAIN_NEVER;
 }

@@ -6,6 +6,7 @@
 #define HG_RUNTIME_CHAIN_H
 
 #include "plan/steps/chain.h"
+#include "runtime/execute_internal.h"
 #include "runtime/step.h"
 
 /* What is known of the steps from one on. */
@@ -39,9 +40,13 @@ typedef struct hg_bound_chain {
 
 /* Does the step and those behind it that can be done with it. *done: how many; 0: none, and nothing happened. */
 hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) HG_NODISCARD;
-/* Whether the plan's only step is a map that has or may yet get a kernel of its own. */
-bool hg_chain_to_come(const hg_binding *binding);
-/* Whether the driver does all steps of the plan by one command that is the same in each launch. */
-bool hg_chain_only(const hg_binding *binding, hg_driver_command *command);
+/* What there is to make ready of a step and those behind it that are done with it. */
+typedef enum hg_chain_answer {
+    HG_CHAIN_NONE,    /* nothing: the step is done alone */
+    HG_CHAIN_NOT_NOW, /* nobody knows yet, or native code is being made */
+    HG_CHAIN_NEVER,   /* it is not the same in each launch */
+    HG_CHAIN_ADDED    /* the commands, of *done steps */
+} hg_chain_answer;
+hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_list *list, uint32_t *done);
 
 #endif

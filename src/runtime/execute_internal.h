@@ -9,10 +9,6 @@ hg_status hg_run_step(hg_run *run, const plan_step *step) HG_NODISCARD;
 /* Pools the program allocated: ids of its own choice are local to the launch; all go after a failure. */
 void hg_run_end_pools(hg_run *run, bool failed);
 
-/* steps.c: the driver's commands, at most HG_MOST_PREPARED, of a binding whose plan is one step that is the same in each launch; 0: it is not, or
- * nobody knows yet. */
-uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands);
-
 /* blocking.c: hg_binding_launch_in where the floating-point mode is the default one already. */
 hg_status hg_launch_bound(hg_binding *binding, hg_context *context) HG_NODISCARD;
 
@@ -21,9 +17,26 @@ hg_launch_way hg_binding_choose_way(const hg_binding *binding);
 /* Whether the launch of its one kernel may take so long that somebody must look at the time. */
 bool hg_binding_needs_clock(const hg_binding *binding);
 
-/* ready.c: the commands that each launch of a binding is come again and again: the driver may make them ready, and the way is READY then. Without
- * that they are submitted each time, which always works. */
-void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, uint32_t count);
+/* ---- ready.c ---- */
+/* The driver's commands of a binding whose plan is steps alone that are the same in each launch, in order, and which step each is of. */
+enum { HG_MOST_PREPARED = 96 };
+typedef struct hg_command_list {
+    uint32_t count;
+    bool later; /* there are none now, but may be after more launches */
+    hg_driver_command commands[HG_MOST_PREPARED];
+    uint32_t steps[HG_MOST_PREPARED];
+} hg_command_list;
+/* False: there are none. */
+bool hg_ready_find(hg_binding *binding, hg_command_list *list);
+/* Appends one. False: there are too many. */
+bool hg_ready_add(hg_command_list *list, const hg_driver_command *command, uint32_t step);
+/* Those of an expansion, whose tables are made. */
+bool hg_ready_add_expansion(hg_command_list *list, hg_binding *binding, struct hg_bound_expansion *x, uint32_t step);
+/* The commands that each launch of a binding is come again and again: the driver may make them ready, and the way is READY then. Without that they are
+ * submitted each time, which always works. steps NULL: they are of none. */
+void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, const uint32_t *steps, uint32_t count);
+/* After a launch of a binding with steps: finds its commands and prepares them. */
+void hg_binding_make_ready(hg_binding *binding);
 
 /* handle_table.c: the handle table of open accesses as it is now, on the device. */
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;

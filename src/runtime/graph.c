@@ -274,6 +274,15 @@ static hg_status check_apart(const hg_graph_binding *b, uint32_t output, const c
     return HG_OK;
 }
 
+/* Behind what it is a view of, which may have a larger number. Those with strides are read in what they lie in. */
+static hg_status bind_view(hg_graph_binding *b, uint32_t value) {
+    const graph_value *v = &b->executable->graph->values.data[value];
+    if (v->source != GRAPH_VIEW || v->strided || b->values[value].buffer.handle) return HG_OK;
+    HG_TRY(bind_view(b, v->of));
+    hg_buffer of = b->values[v->of].buffer;
+    return of.handle ? bind_part(b, value, of, b->extents[v->offset] * graph_type_bytes(v)) : HG_OK;
+}
+
 static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
     const hg_graph *g = b->executable->graph;
     for (uint32_t i = 0; i < g->values.count; i++) {
@@ -295,9 +304,8 @@ static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
             bool output = graph_is_output(g, owner);
             HG_TRY(bind_part(b, i, output ? b->values[owner].buffer : b->workspace, output ? 0 : b->memory.offsets[i]));
         }
-        if (v->source == GRAPH_VIEW && !v->strided && b->values[v->of].buffer.handle) /* those with strides are read in what they lie in */
-            HG_TRY(bind_part(b, i, b->values[v->of].buffer, b->extents[v->offset] * graph_type_bytes(v)));
     }
+    for (uint32_t i = 0; i < g->values.count; i++) HG_TRY(bind_view(b, i));
     return HG_OK;
 }
 
@@ -315,6 +323,7 @@ static hg_status set_scalar(hg_params *params, const hg_param *p, const graph_op
 /* What the first launch makes of constants is kept, where calls of constants are done once. */
 static hg_status set_array(const hg_graph_binding *b, hg_params *params, const char *name, uint32_t value) {
     const hg_graph *g = b->executable->graph;
+    if (!b->values[value].buffer.handle) return hg_fail(HG_ERROR_INTERNAL, "value %u has no memory", (unsigned)value);
     bool constant = g->values.data[graph_base(g, value)].source == GRAPH_CONSTANT &&
                     graph_passes_have(&b->executable->passes, GRAPH_PASS_CONSTANTS);
     return constant ? hg_params_set_constant(params, name, b->values[value].buffer)

@@ -1,22 +1,85 @@
 /* Launches that the driver makes ready (driver.h: prepare).
  * Must not know: who launches. */
+#include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 
-/* Kernels with loops are made ready when they have native code, which a thread may be making. */
-enum { MOST_TRIES = 8, LAUNCHES_BETWEEN = 200 };
+/* Kernels with loops are made ready when they have native code, which a thread may be making; and maps around an instruction, when there is a kernel of them. */
+enum { MOST_TRIES = 16, LAUNCHES_BETWEEN = 200 /* then twice as many each time: small launches are quicker than a compiler */ };
 
-void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, uint32_t count) {
+/* ---- the commands ---- */
+
+bool hg_ready_add(hg_command_list *list, const hg_driver_command *command, uint32_t step) {
+    if (list->count == HG_MOST_PREPARED) return false;
+    list->commands[list->count] = *command;
+    list->steps[list->count++] = step;
+    return true;
+}
+
+bool hg_ready_add_expansion(hg_command_list *list, hg_binding *binding, hg_bound_expansion *x, uint32_t step) {
+    if (x->keeps_tables && !hg_atomic_load(&x->tables_made, HG_ACQUIRE)) return false;
+    for (uint32_t i = 0; i < x->action_count; i++) {
+        if (x->keeps_tables && x->actions[i].once) continue;
+        if (!x->actions[i].kernel) return false;
+        hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = &x->actions[i].launch, .fault = &binding->fault};
+        if (!hg_ready_add(list, &command, step)) return false;
+    }
+    return true;
+}
+
+static bool add_step(hg_command_list *list, hg_binding *binding, uint32_t step) {
+    hg_bound_step *s = &binding->steps[step];
+    if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays || s->place.aside_count) return false;
+    if (!s->native) return hg_ready_add_expansion(list, binding, &s->expansion, step);
+    hg_driver_command command = hg_step_native(binding, s);
+    return hg_ready_add(list, &command, step);
+}
+
+bool hg_ready_find(hg_binding *binding, hg_command_list *list) {
+    list->count = 0;
+    list->later = false;
+    if (!hg_steps_only(binding)) return false;
+    for (uint32_t i = 0, done; i < binding->executable->plan->steps.count; i += done) {
+        switch (hg_chain_ready(binding, i, list, &done)) {
+        case HG_CHAIN_NOT_NOW: list->later = true; return false;
+        case HG_CHAIN_NEVER: return false;
+        case HG_CHAIN_ADDED: continue;
+        case HG_CHAIN_NONE: break;
+        }
+        done = 1;
+        if (!add_step(list, binding, i)) return false;
+    }
+    return list->count != 0;
+}
+
+/* ---- the driver's part ---- */
+
+static void try_later(hg_binding *binding) {
+    if (binding->ready.tries < MOST_TRIES) binding->ready.launches_left = LAUNCHES_BETWEEN << binding->ready.tries++;
+}
+
+void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, const uint32_t *steps, uint32_t count) {
     const hg_backend *b = binding->executable->backend;
-    binding->ready.launches_left = 0;
+    hg_ready_commands *ready = &binding->ready;
+    ready->launches_left = 0;
     if (!b->driver->prepare || b->caps->asynchronous) return;
+    if (!ready->commands) ready->commands = count == 1 ? &ready->one : hg_arena_alloc(&binding->arena, count * sizeof *ready->commands);
+    if (!ready->commands) return;
     for (uint32_t i = 0; i < count; i++) {
-        binding->ready.commands[i] = b->driver->prepare(b->device, &commands[i]);
-        if (binding->ready.commands[i]) continue;
-        while (i > 0) b->driver->prepared_destroy(binding->ready.commands[--i]);
-        if (commands[0].kind == HG_CMD_LAUNCH && binding->steps && ++binding->ready.tries < MOST_TRIES)
-            binding->ready.launches_left = LAUNCHES_BETWEEN;
+        ready->commands[i] = (hg_ready_command){b->driver->prepare(b->device, &commands[i]), steps ? steps[i] : 0};
+        if (ready->commands[i].prepared) continue;
+        bool launch = commands[i].kind == HG_CMD_LAUNCH;
+        while (i > 0) b->driver->prepared_destroy(ready->commands[--i].prepared);
+        if (launch && binding->steps) try_later(binding);
         return;
     }
-    binding->ready.count = (uint8_t)count;
+    ready->count = (uint8_t)count;
     if (count) binding->way = HG_WAY_READY;
+}
+
+void hg_binding_make_ready(hg_binding *binding) {
+    hg_command_list list;
+    if (hg_ready_find(binding, &list))
+        hg_binding_prepare(binding, list.commands, list.steps, list.count);
+    else if (list.later)
+        try_later(binding);
 }

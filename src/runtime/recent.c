@@ -176,12 +176,12 @@ static hg_recent *open_recent(hg_backend *b) {
 
 /* Its launch is one command, and all memory is the caller's. */
 static bool may_stay(const hg_backend *b, hg_binding *binding) {
-    hg_driver_command commands[HG_MOST_PREPARED];
+    hg_command_list list;
     if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->asynchronous) return false;
     if (binding->env_memory.range.arena || binding->scratch.range.arena || binding->step_scratch.range.arena ||
         binding->step_tables.range.arena)
         return false;
-    return binding->submitted_way == HG_WAY_COMMAND || hg_step_commands(binding, commands) != 0;
+    return binding->submitted_way == HG_WAY_COMMAND || (binding->executable->plan->steps.count == 1 && hg_ready_find(binding, &list));
 }
 
 static uint16_t bytes_behind(const hg_param_value *v) {

@@ -82,6 +82,8 @@ bool hg_steps_only(const hg_binding *binding);
 /* The call of the arguments as they are now. A problem is left in s->problem. */
 hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
 
+/* The command of a step that the driver does, which is placed. */
+hg_driver_command hg_step_native(hg_binding *binding, const hg_bound_step *s);
 /* Its arrays are looked for again when it comes next. */
 static inline void hg_step_unplace(hg_bound_step *s) {
     if (s->state == HG_STEP_PLACED) s->state = HG_STEP_EXPANDED;

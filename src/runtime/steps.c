@@ -219,7 +219,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 /* ---- execution ---- */
 
 /* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
-static hg_driver_command native_command(hg_binding *binding, const hg_bound_step *s) {
+hg_driver_command hg_step_native(hg_binding *binding, const hg_bound_step *s) {
     bool goes_on = binding->executable->backend->caps->records_steps && s->args.fixed && s->place.stays;
     return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->place.driver, .fault = goes_on ? NULL : &binding->fault};
 }
@@ -232,7 +232,7 @@ static uint64_t weight_of(const hg_bound_step *s) {
 
 static hg_status run_native(hg_run *run, hg_bound_step *s) {
     s->place.driver.limit = hg_run_limit(run);
-    hg_driver_command command = native_command(run->binding, s);
+    hg_driver_command command = hg_step_native(run->binding, s);
     HG_TRY(hg_run_add(run, &command));
     if (!hg_run_is_immediate(run)) hg_run_count(run, false, weight_of(s));
     return HG_OK;
@@ -288,26 +288,6 @@ bool hg_steps_only(const hg_binding *binding) {
     for (uint64_t i = 0; i < plan->steps.count; i++)
         if (plan->code.data[i].op != PLAN_STEP || plan->steps.data[i].result != HG_PLAN_NO_ENV) return false;
     return may_go_unwatched(binding);
-}
-
-/* Nothing is left but the driver's commands: the step's arguments never change, it lies where it will stay, and its result is an array. How many
- * there are, at most HG_MOST_PREPARED; 0: it is no such step. */
-uint32_t hg_step_commands(hg_binding *binding, hg_driver_command *commands) {
-    if (!hg_steps_only(binding) || binding->executable->plan->steps.count != 1) return 0;
-    const hg_bound_step *s = &binding->steps[0];
-    if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays || s->place.aside_count) return 0;
-    if (s->native) {
-        commands[0] = native_command(binding, s);
-        return 1;
-    }
-    if (s->expansion.keeps_tables && !hg_atomic_load(&s->expansion.tables_made, HG_ACQUIRE)) return 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->expansion.action_count; i++) {
-        if (s->expansion.keeps_tables && s->expansion.actions[i].once) continue;
-        if (!s->expansion.actions[i].kernel || count == HG_MOST_PREPARED) return 0;
-        commands[count++] = (hg_driver_command){.kind = HG_CMD_LAUNCH, .launch = &s->expansion.actions[i].launch, .fault = &binding->fault};
-    }
-    return count;
 }
 
 /* ---- bindings ---- */

@@ -511,6 +511,40 @@ static void one_submission(const scene *s) {
     CHECK_OK(hg_backend_free_buffer(s->backend, y));
 }
 
+/* A view whose value has a larger number, as passes leave it: q is made in front of p, whose view then is one of q. */
+static void later_value(const scene *s) {
+    static const char text[] =
+        ".graph 1\n.input x f32 [64]\na = parallel_map abs, in=x\nb = parallel_map sin, in=x\nr = parallel_reduce sum, in=a\ns = "
+        "parallel_reduce "
+        "sum, in=b\nt = parallel_map_binary add, a=r, b=s\np = parallel_map neg, in=x\n.view v = p f32 [8, 8]\nq = parallel_map neg, in=x\n"
+        ".view w = q f32 [8, 8]\n.output t\n.output y = w\n";
+    float in[64], out[64];
+    for (int i = 0; i < 64; i++) in[i] = (float)i;
+    hg_graph *g = read_graph(text);
+    hg_params *params = hg_params_create();
+    hg_graph_executable *executable = NULL;
+    hg_graph_binding *binding = NULL;
+    hg_graph_options options = {.size = sizeof options, .passes = "order,common"};
+    hg_buffer x = make_buffer(s->backend, in, sizeof in), y = make_buffer(s->backend, in, sizeof in), t = make_buffer(s->backend, in, 4);
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    CHECK_OK(hg_params_set_buffer(params, "t", t));
+    CHECK_OK(hg_graph_compile(s->backend, g, &options, &executable));
+    CHECK_OK(hg_graph_bind(executable, params, &binding));
+    CHECK_OK(hg_graph_binding_launch(binding));
+    CHECK_OK(hg_buffer_read(s->backend, y, 0, out, sizeof out));
+    bool right = true;
+    for (int i = 0; i < 64; i++) right = right && out[i] == -in[i];
+    CHECK(right);
+    hg_graph_binding_destroy(binding);
+    hg_graph_executable_destroy(executable);
+    hg_params_destroy(params);
+    hg_graph_release(g);
+    CHECK_OK(hg_backend_free_buffer(s->backend, x));
+    CHECK_OK(hg_backend_free_buffer(s->backend, y));
+    CHECK_OK(hg_backend_free_buffer(s->backend, t));
+}
+
 /* ---- failures ---- */
 
 static hg_status whole(scene *s) {
@@ -593,6 +627,7 @@ int main(int argc, char **argv) {
     if (!device) cancel(s); /* lanes of a device may not be stopped */
     faults(s);
     one_submission(s);
+    later_value(s);
     if (!device) failing_allocations(s);
     failing_calls_of_driver(s);
     free_scene(s);

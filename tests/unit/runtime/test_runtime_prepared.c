@@ -22,7 +22,7 @@ static hg_binding *bind(hg_backend *b, const char *text, const hg_params *params
 /* Launches until the binding is ready. */
 static void make_ready(hg_binding *binding) {
     for (int i = 0; i < 4 && !binding->ready.count; i++) CHECK_OK(hg_binding_launch(binding));
-    CHECK(binding->ready.commands[0] != NULL);
+    CHECK(binding->ready.count != 0);
 }
 
 #define COUNT                                                                                                                              \
@@ -158,7 +158,7 @@ static void test_map(hg_backend *b) {
     CHECK_OK(hg_params_set_buffer(params, "y", y));
     hg_binding *binding = bind(b, COUNT_BY_MAP, params);
     for (int i = 0; i < 10; i++) CHECK_OK(hg_binding_launch(binding));
-    CHECK(binding->ready.commands[0] != NULL);
+    CHECK(binding->ready.count != 0);
     check_count(b, x, 10);
     hg_binding_destroy(binding);
     hg_params_destroy(params);
@@ -384,7 +384,7 @@ static void test_cancel(hg_backend *b) {
         for (int i = 0; i < 2; i++) CHECK_OK(hg_binding_launch(binding));
         check_count(b, x, 2 * (round + 1));
     }
-    CHECK(binding->ready.commands[0] != NULL);
+    CHECK(binding->ready.count != 0);
     hg_queue_destroy(queue);
     hg_queue_destroy(gate);
     hg_binding_destroy(binding);
@@ -427,17 +427,53 @@ static void test_fault_of_the_driver(hg_backend *b) {
     make_ready(faulting);
     uint32_t zero[256] = {0};
     CHECK_OK(hg_backend_copy_to_buffer(b, x, zero, sizeof zero));
-    hg_status (*run)(hg_driver_prepared *) = faulting->ready.commands[0]->run;
-    faulting->ready.commands[0]->run = run_with_fault;
+    hg_status (*run)(hg_driver_prepared *) = faulting->ready.commands[0].prepared->run;
+    faulting->ready.commands[0].prepared->run = run_with_fault;
     CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_EXECUTION_FAILED);
     CHECK_U64(hg_last_error()->lane, 7);
-    faulting->ready.commands[0]->run = run_refused;
+    faulting->ready.commands[0].prepared->run = run_refused;
     CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_OUT_OF_MEMORY);
-    faulting->ready.commands[0]->run = run;
+    faulting->ready.commands[0].prepared->run = run;
     CHECK_OK(hg_binding_launch(faulting));
     check_count(b, x, 1);
     hg_binding_destroy(faulting);
     CHECK_OK(hg_backend_free_buffer(b, x));
+}
+
+/* A plan of several steps that are the same in each launch is one list. Its fault is the step's whose command has it. */
+static void test_steps(hg_backend *b) {
+    static const char text[] = /* of 256 elements, of 128, of 256: three chains */
+        PROGRAM(".param r1 x buffer u32 inout\n.param r2 y buffer u32 inout\n mov_imm.u64 r4, 256\n mov_imm.u64 r5, 128\n"
+                " parallel_map_binary.u32 r1, r1, r1, add, r4\n parallel_map_binary.u32 r2, r1, r2, add, r5\n"
+                " parallel_map_binary.u32 r1, r1, r1, sub, r4\n parallel_map_binary.u32 r1, r1, r2, add, r4\n");
+    uint32_t ones[256], out[256], sum = 1, value = 1;
+    for (int i = 0; i < 256; i++) ones[i] = 1;
+    hg_buffer x = make_buffer(b, ones, sizeof ones), y = make_buffer(b, ones, sizeof ones);
+    hg_params *params = hg_params_create();
+    CHECK_OK(hg_params_set_buffer(params, "x", x));
+    CHECK_OK(hg_params_set_buffer(params, "y", y));
+    faulting = bind(b, text, params);
+    hg_params_destroy(params);
+    for (int i = 0; i < 3000; i++) { /* x = 2 x, y += x, x = y */
+        CHECK_OK(hg_binding_launch(faulting));
+        sum += 2 * value;
+        value = sum;
+    }
+    CHECK_OK(hg_backend_copy_from_buffer(b, x, out, sizeof out));
+    CHECK_U64(out[127], value);
+    CHECK_U64(out[255], 1);
+    CHECK_U64(faulting->ready.count, 3);
+    if (faulting->ready.count == 3) {
+        hg_ready_command *last = &faulting->ready.commands[2];
+        hg_status (*run)(hg_driver_prepared *) = last->prepared->run;
+        last->prepared->run = run_with_fault;
+        CHECK_STATUS(hg_binding_launch(faulting), HG_ERROR_EXECUTION_FAILED);
+        CHECK_U64(hg_last_error()->instruction, faulting->executable->plan->steps.data[2].inst);
+        last->prepared->run = run;
+    }
+    hg_binding_destroy(faulting);
+    CHECK_OK(hg_backend_free_buffer(b, x));
+    CHECK_OK(hg_backend_free_buffer(b, y));
 }
 
 /* ---- devices that have nothing ready ---- */
@@ -449,7 +485,7 @@ static void test_prepared_at_once(void) {
     CHECK_OK(hg_backend_create_with_config(&config, &b));
     hg_buffer x = make_buffer(b, NULL, 1024);
     hg_binding *binding = bind_count(b, x);
-    CHECK(binding->ready.commands[0] != NULL);
+    CHECK(binding->ready.count != 0);
     CHECK_OK(hg_binding_launch(binding));
     check_count(b, x, 1);
     hg_binding_destroy(binding);
@@ -489,6 +525,7 @@ int main(void) {
     test_cancel(b);
     test_out_of_bounds(b);
     test_fault_of_the_driver(b);
+    test_steps(b);
     hg_backend_destroy(b);
     test_prepared_at_once();
     test_long();
