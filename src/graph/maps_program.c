@@ -12,7 +12,7 @@ typedef struct writer {
     uint32_t values[MOST_MAPS * MOST_INPUTS + MOST_MAPS]; /* in register VALUES + i */
     uint32_t count;
 } writer;
-enum { LANE = 0, LENGTH = 1, ZERO = 2, ARRAYS = 4, INDEX = 12, VALUES = 20, NUMBERS = 200 };
+enum { LANE = 0, LENGTH = 1, ZERO = 2, ARRAYS = 4, INDEX = 12, PLACES = 16, VALUES = 20, NUMBERS = 200 };
 
 static uint8_t register_of(const writer *w, uint32_t value) {
     uint32_t i = 0;
@@ -48,11 +48,13 @@ typedef struct strided_inputs {
     uint32_t inputs[MOST_STRIDED]; /* their numbers among the group's */
     uint32_t count;
     graph_stride_params params;
+    graph_grid grid; /* axes NULL: lanes are numbers alone */
 } strided_inputs;
 
 static hg_status find_strided(hg_graph *g, const graph_maps *of, strided_inputs *s) {
     s->count = 0;
     s->params.count = 0;
+    s->grid = (graph_grid){NULL, 0, 0};
     s->params.first = NUMBERS;
     for (uint32_t i = 0; i < of->input_count; i++) {
         if (!g->values.data[of->inputs[i]].strided) continue;
@@ -60,6 +62,10 @@ static hg_status find_strided(hg_graph *g, const graph_maps *of, strided_inputs 
         if (!graph_add_stride_params(g, &s->axes[s->count], &s->params))
             return hg_fail(HG_ERROR_INTERNAL, "too many strides of a group of maps");
         s->inputs[s->count++] = i;
+    }
+    for (uint32_t i = 0; i < s->count && !s->grid.axes; i++) {
+        graph_grid grid;
+        if (graph_find_grid(g, &s->axes[i], &grid) && graph_add_grid_params(g, &grid, &s->params)) s->grid = grid;
     }
     return HG_OK;
 }
@@ -81,17 +87,24 @@ static void declare(writer *w, const graph_maps *of, const strided_inputs *s, co
         hg_builder_param_buffer(w->b, (uint8_t)(ARRAYS + i), name, (hg_type)w->g->values.data[value].type,
                                 output ? HG_PARAM_OUT : HG_PARAM_IN, strided ? NULL : &n, strided ? HG_NO_DIMS : 1);
     }
+    char numbers[GRAPH_MOST_STRIDE_PARAMS][16];
     for (uint32_t i = 0; i < s->params.count; i++) {
-        snprintf(name, sizeof name, "s%u", (unsigned)i);
-        hg_builder_param_scalar(w->b, (uint8_t)(NUMBERS + i), name, HG_TYPE_U64);
+        snprintf(numbers[i], sizeof numbers[i], "s%u", (unsigned)i);
+        hg_builder_param_scalar(w->b, (uint8_t)(NUMBERS + i), numbers[i], HG_TYPE_U64);
     }
-    hg_builder_lanes(w->b, &n, 1);
+    if (s->grid.axes)
+        graph_write_grid(w->b, w->g, &s->grid, &s->params, numbers);
+    else
+        hg_builder_lanes(w->b, &n, 1);
 }
 
 static void write_load(writer *w, const graph_maps *of, const strided_inputs *s, uint32_t input) {
     hg_type type = (hg_type)w->g->values.data[of->inputs[input]].type;
     const graph_axes *axes = axes_of_input(s, input);
-    if (axes) graph_write_index(w->b, w->g, axes, &s->params, LANE, INDEX);
+    if (axes && s->grid.axes && graph_same_loops(axes, s->grid.axes))
+        graph_write_index_by_places(w->b, w->g, axes, &s->params, PLACES, INDEX);
+    else if (axes)
+        graph_write_index(w->b, w->g, axes, &s->params, LANE, INDEX);
     hg_build_ldg(w->b, type, (uint8_t)(VALUES + input), element((uint8_t)(ARRAYS + input), axes ? INDEX : LANE, type));
     w->values[w->count++] = of->inputs[input];
 }
@@ -103,6 +116,7 @@ static hg_status write_program(const hg_graph *g, const graph_maps *of, const st
     if (!w.b) return hg_fail_memory();
     declare(&w, of, s, outputs, output_count);
     hg_build_rdid(w.b, LANE, "global_lane_id");
+    if (s->grid.axes) graph_write_places(w.b, &s->grid, PLACES);
     for (uint32_t i = 0; i < of->input_count; i++) write_load(&w, of, s, i);
     for (uint32_t i = 0; i < of->count; i++) write_map(&w, &g->calls.data[of->calls[i]]);
     for (uint32_t i = 0; i < output_count; i++) {

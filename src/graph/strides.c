@@ -175,3 +175,69 @@ void graph_write_index(hg_builder *b, const hg_graph *g, const graph_axes *axes,
     }
     if (axes->rank) add_axis(b, g, axes->strides[0], params, rest, index);
 }
+
+/* ---- loops as a grid ---- */
+
+enum { MOST_LANES = 256, LEAST_LANES = 8, DIRECTIONS = 3 };
+
+bool graph_find_grid(const hg_graph *g, const graph_axes *axes, graph_grid *grid) {
+    uint64_t inner;
+    if (axes->rank < 2 || axes->rank > GRAPH_MOST_PLACES || !graph_is_number(g, axes->extents[axes->rank - 1], &inner)) return false;
+    uint64_t block = inner < MOST_LANES ? inner : MOST_LANES;
+    while (block >= LEAST_LANES && inner % block) block--;
+    if (block < LEAST_LANES || inner / block > UINT32_MAX) return false;
+    *grid = (graph_grid){.axes = axes, .block = (uint32_t)block, .parts = (uint32_t)(inner / block)};
+    return axes->rank - 1 + (grid->parts > 1) <= (uint32_t)DIRECTIONS;
+}
+
+bool graph_add_grid_params(const hg_graph *g, const graph_grid *grid, graph_stride_params *params) {
+    for (uint32_t i = 0; i + 1 < grid->axes->rank; i++)
+        if (!add_param(g, grid->axes->extents[i], params)) return false;
+    return true;
+}
+
+static hg_dim dim_of(const hg_graph *g, graph_extent e, const graph_stride_params *params, char (*names)[16]) {
+    uint64_t value;
+    uint32_t i = 0;
+    if (graph_is_number(g, e, &value)) return hg_dim_of(value);
+    while (params->extents[i] != e) i++;
+    return hg_dim_param(names[i]);
+}
+
+void graph_write_grid(hg_builder *b, const hg_graph *g, const graph_grid *grid, const graph_stride_params *params, char (*names)[16]) {
+    hg_dim dims[DIRECTIONS];
+    uint32_t count = 0;
+    if (grid->parts > 1) dims[count++] = hg_dim_of(grid->parts);
+    for (uint32_t i = grid->axes->rank - 1; i-- > 0;) dims[count++] = dim_of(g, grid->axes->extents[i], params, names);
+    hg_builder_block(b, grid->block, 1, 1);
+    hg_builder_grid(b, dims, count);
+}
+
+static void write_id(hg_builder *b, uint8_t reg, const char *name) {
+    hg_build_rdid(b, reg, name);
+    hg_build_cvt(b, HG_TYPE_U64, HG_TYPE_U32, reg, reg);
+}
+
+void graph_write_places(hg_builder *b, const graph_grid *grid, uint8_t places) {
+    static const char *const NAMES[DIRECTIONS] = {"block_idx_x", "block_idx_y", "block_idx_z"};
+    uint32_t last = grid->axes->rank - 1, direction = 0;
+    write_id(b, (uint8_t)(places + last), "lane_idx_x");
+    if (grid->parts > 1) { /* part * block + lane; the register of the loop around it is written behind this */
+        const uint64_t block = grid->block;
+        uint8_t part = places, lanes = (uint8_t)(places + (last == 1 ? 2 : 1));
+        write_id(b, part, NAMES[direction++]);
+        hg_build_mov_imm(b, HG_TYPE_U64, lanes, hg_imm_bits(&block));
+        hg_build_mad(b, HG_TYPE_U64, (uint8_t)(places + last), part, lanes, (uint8_t)(places + last));
+    }
+    for (uint32_t i = last; i-- > 0;) write_id(b, (uint8_t)(places + i), NAMES[direction++]);
+}
+
+bool graph_same_loops(const graph_axes *a, const graph_axes *b) {
+    return a->rank == b->rank && memcmp(a->extents, b->extents, a->rank * sizeof *a->extents) == 0;
+}
+
+void graph_write_index_by_places(hg_builder *b, const hg_graph *g, const graph_axes *axes, const graph_stride_params *params,
+                                 uint8_t places, uint8_t index) {
+    hg_build_mov(b, HG_TYPE_U64, index, in_register(b, g, axes->offset, params, (uint8_t)(index + 3)));
+    for (uint32_t i = axes->rank; i-- > 0;) add_axis(b, g, axes->strides[i], params, (uint8_t)(places + i), index);
+}

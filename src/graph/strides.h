@@ -35,6 +35,26 @@ typedef struct graph_stride_params {
 } graph_stride_params;
 /* Numbers that the view needs and that are not among them are added; false: there is no room. */
 bool graph_add_stride_params(const hg_graph *g, const graph_axes *axes, graph_stride_params *params);
+/* A view whose loops are a grid of blocks: a lane's place in each loop is known without a division. */
+typedef struct graph_grid {
+    const graph_axes *axes;
+    uint32_t block; /* lanes: a part of the innermost loop, */
+    uint32_t parts; /* and how many parts it has */
+} graph_grid;
+/* False: its innermost extent is no number, has no part of a good size, or there are more loops than directions. */
+bool graph_find_grid(const hg_graph *g, const graph_axes *axes, graph_grid *grid);
+/* Numbers that the grid needs; false: there is no room. */
+bool graph_add_grid_params(const hg_graph *g, const graph_grid *grid, graph_stride_params *params);
+/* Block and grid of the program. names: of the numbers, in their order. */
+void graph_write_grid(hg_builder *b, const hg_graph *g, const graph_grid *grid, const graph_stride_params *params, char (*names)[16]);
+/* The places in the loops to registers from `places` on, at most GRAPH_MOST_PLACES. */
+enum { GRAPH_MOST_PLACES = 4 };
+void graph_write_places(hg_builder *b, const graph_grid *grid, uint8_t places);
+/* Whether another view has the same loops. */
+bool graph_same_loops(const graph_axes *a, const graph_axes *b);
+/* As graph_write_index, by places. */
+void graph_write_index_by_places(hg_builder *b, const hg_graph *g, const graph_axes *axes, const graph_stride_params *params,
+                                 uint8_t places, uint8_t index);
 /* The element's number in the array to register `index`, from the lane's number in `lane`. The three registers behind index are used too. */
 void graph_write_index(hg_builder *b, const hg_graph *g, const graph_axes *axes, const graph_stride_params *params, uint8_t lane,
                        uint8_t index);

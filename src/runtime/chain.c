@@ -384,6 +384,7 @@ hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_li
     if (!c->found.stays) return HG_CHAIN_NEVER;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &binding->fault};
     *done = c->found.chain.count + c->found.head;
-    bool added = c->found.native ? hg_ready_add(list, &command, step) : hg_ready_add_expansion(list, binding, &c->joined, step);
+    bool added = c->found.native ? hg_command_list_add(list, &command, step)
+                                 : hg_command_list_add_expansion(list, binding, &c->joined, step);
     return added ? HG_CHAIN_ADDED : HG_CHAIN_NEVER;
 }

@@ -29,9 +29,9 @@ typedef struct hg_command_list {
 /* False: there are none. */
 bool hg_ready_find(hg_binding *binding, hg_command_list *list);
 /* Appends one. False: there are too many. */
-bool hg_ready_add(hg_command_list *list, const hg_driver_command *command, uint32_t step);
+bool hg_command_list_add(hg_command_list *list, const hg_driver_command *command, uint32_t step);
 /* Those of an expansion, whose tables are made. */
-bool hg_ready_add_expansion(hg_command_list *list, hg_binding *binding, struct hg_bound_expansion *x, uint32_t step);
+bool hg_command_list_add_expansion(hg_command_list *list, hg_binding *binding, struct hg_bound_expansion *x, uint32_t step);
 /* The commands that each launch of a binding is come again and again: the driver may make them ready, and the way is READY then. Without that they are
  * submitted each time, which always works. steps NULL: they are of none. */
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, const uint32_t *steps, uint32_t count);

@@ -8,30 +8,12 @@ enum { MOST_TRIES = 16, LAUNCHES_BETWEEN = 200 /* then twice as many each time: 
 
 /* ---- the commands ---- */
 
-bool hg_ready_add(hg_command_list *list, const hg_driver_command *command, uint32_t step) {
-    if (list->count == HG_MOST_PREPARED) return false;
-    list->commands[list->count] = *command;
-    list->steps[list->count++] = step;
-    return true;
-}
-
-bool hg_ready_add_expansion(hg_command_list *list, hg_binding *binding, hg_bound_expansion *x, uint32_t step) {
-    if (x->keeps_tables && !hg_atomic_load(&x->tables_made, HG_ACQUIRE)) return false;
-    for (uint32_t i = 0; i < x->action_count; i++) {
-        if (x->keeps_tables && x->actions[i].once) continue;
-        if (!x->actions[i].kernel) return false;
-        hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = &x->actions[i].launch, .fault = &binding->fault};
-        if (!hg_ready_add(list, &command, step)) return false;
-    }
-    return true;
-}
-
 static bool add_step(hg_command_list *list, hg_binding *binding, uint32_t step) {
     hg_bound_step *s = &binding->steps[step];
     if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays || s->place.aside_count) return false;
-    if (!s->native) return hg_ready_add_expansion(list, binding, &s->expansion, step);
+    if (!s->native) return hg_command_list_add_expansion(list, binding, &s->expansion, step);
     hg_driver_command command = hg_step_native(binding, s);
-    return hg_ready_add(list, &command, step);
+    return hg_command_list_add(list, &command, step);
 }
 
 bool hg_ready_find(hg_binding *binding, hg_command_list *list) {
