@@ -2,12 +2,13 @@
 # as root or through sudo), build the release preset and run. Everything else is CMake: see CMakePresets.json.
 #   make quick      what a change may have broken, in a minute
 #   make test-all   the tests with all of their generated breadth
+#   make count      lines by room, beside the budget of tools/count.txt
 # docs/howto/develop.md tells how to work with them.
 BUILD := build/release
 # A folder that was configured for the tests stays so.
 WITHOUT_TESTS := $(if $(wildcard $(BUILD)/tests),,-DHG_TESTS=OFF)
 
-.PHONY: demo quick test test-all check install release setup clean
+.PHONY: demo quick test test-all check count install release setup clean
 demo:
 	@sh tools/setup build
 	@sh tools/build $(BUILD) $(WITHOUT_TESTS) -- hologram_command digits stream
@@ -24,6 +25,9 @@ test-all: release
 
 check:
 	@/usr/bin/python3 tools/check
+
+count:
+	@/usr/bin/python3 tools/count
 
 install:
 	@sh tools/setup build
