@@ -35,11 +35,11 @@ typedef struct hg_config {
     uint64_t compile_timeout_ms; /**< what a compiler may take for a kernel. The driver's of a device: then launches of it fail (F13), and
                                       all of the backend until it is over. On the CPU: then the kernel stays on the interpreter
                                       (hg_backend_listen). 0: as long as it likes */
-    char jit[8];    /**< native code of kernels on the CPU: "auto" or "": of hot kernels, made in the background; "on": of every kernel,
+    char jit[8];        /**< native code of kernels on the CPU: "auto" or "": of hot kernels, made in the background; "on": of every kernel,
                                       made before its first launch; "off": none */
-    char native[8]; /**< whole-array steps through a vendor's library (on the CPU oneDNN): "auto" or "": where it was measured faster; "on":
-                         wherever it can do them; "off": none */
-    bool deterministic;   /**< instructions with bounded numbers are their reference expansions: the same bits on every exact device */
+    char native[8];     /**< whole-array steps through a vendor's library (on the CPU oneDNN, on CUDA cuBLASLt): "auto" or "": where it was
+                         measured faster; "on": wherever it can do them; "off": none */
+    bool deterministic; /**< instructions with bounded numbers are their reference expansions: the same bits on every exact device */
     uint8_t reserved2[7]; /**< never used */
 } hg_config;
 

@@ -1,4 +1,4 @@
-/* What C text with vectors needs that hologram writes (`hologram build`, `hologram emit --target vector-c`): vector types, the value
+/* What C text with vectors needs that hologram writes (`hologram build`): vector types, the value
  * primitives on them, memory under masks, the launch. It needs nothing else of Hologram, gcc 12 or clang 14, and HGV_LANES and HGV_BYTES: the lanes
  * of a turn (at most 64) and the bytes of a native vector (16, 32 or 64). Without HGV_LANES: the launch alone.
  *
