@@ -9,7 +9,7 @@ target_include_directories(hologram_pages PRIVATE ${PROJECT_SOURCE_DIR}/cli)
 target_link_libraries(hologram_pages PRIVATE hg_flags)
 target_link_libraries(hologram_command PRIVATE hologram_pages)
 
-# What is installed for people beside the command: its manual page and shell completion, which the command itself writes, and docs/.
+# What is installed for people beside the command: its manual page and shell completion, which the command itself writes, documents, examples.
 if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   set(pages ${PROJECT_BINARY_DIR}/pages)
   add_custom_command(TARGET hologram_command POST_BUILD
@@ -24,5 +24,8 @@ if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   install(FILES ${pages}/_hologram DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${pages}/hologram.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.json")
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Documents and examples lie as in the repository, so that links from one to another lead somewhere (tests/docs/installed.py).
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.json")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/THIRD-PARTY.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
