@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Runs the code blocks of README.md, docs/guide, docs/reference, docs/howto and examples/tensor as a reader would, each document in a folder of its own;
-those of docs/howto and examples in one that looks like the root of the repository. An argument is a part of the names of the documents to run.
+those of docs/howto and examples in one that looks like the root of the repository. Pictures that the command draws are drawn again. An argument is a part of the names of the documents to run.
 
     <!-- file: NAME -->   before a block: the block becomes that file (a .c or .cpp file is compiled when a console block asks)
     ```console            lines with `$ ` are commands, run in order by sh; what follows is exactly what they print, both
@@ -19,6 +19,12 @@ import sys
 
 SOURCE, BUILD = os.environ["HG_SOURCE_DIR"], os.environ["HG_BUILD_DIR"]
 WORK = os.path.join(BUILD, "documents")
+# Pictures, and the options of the command that draws them.
+PICTURES = {
+    "docs/guide/atlas-table.svg": ["atlas", "table"],
+    "docs/guide/atlas-graph.svg": ["atlas", "graph"],
+    "docs/guide/encoder.svg": ["explain", "bench/graph/encoder.graph", "--set", "b=1", "--set", "s=128"],
+}
 passed = failed = skipped = 0
 
 
@@ -122,6 +128,17 @@ def check_left(name, folder, own):
         passed += 1
 
 
+def check_picture(name, options, environment):
+    global passed, failed
+    drawn = subprocess.run(["hologram", *options, "--svg", "-"], cwd=SOURCE, env=environment, capture_output=True)
+    with open(os.path.join(SOURCE, name), "rb") as file:
+        if drawn.stdout == file.read():
+            passed += 1
+            return
+    failed += 1
+    print(f"{name} is another picture now: hologram {' '.join(options)} --svg {name}\n{drawn.stderr.decode()}")
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     prefix = os.path.join(WORK, "prefix")
@@ -138,6 +155,9 @@ def main():
     for path in documents:
         if len(sys.argv) == 1 or sys.argv[1] in path:
             run_document(path, environment)
+    for name, options in PICTURES.items():
+        if len(sys.argv) == 1 or sys.argv[1] in name:
+            check_picture(name, options, environment)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
