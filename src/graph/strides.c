@@ -178,11 +178,13 @@ void graph_write_index(hg_builder *b, const hg_graph *g, const graph_axes *axes,
 
 /* ---- loops as a grid ---- */
 
-enum { MOST_LANES = 256, LEAST_LANES = 8, DIRECTIONS = 3 };
+/* One division by a number costs less than many blocks do. */
+enum { MOST_LANES = 256, LEAST_LANES = 8, DIRECTIONS = 3, LEAST_LOOPS = 3 };
 
 bool graph_find_grid(const hg_graph *g, const graph_axes *axes, graph_grid *grid) {
     uint64_t inner;
-    if (axes->rank < 2 || axes->rank > GRAPH_MOST_PLACES || !graph_is_number(g, axes->extents[axes->rank - 1], &inner)) return false;
+    if (axes->rank < LEAST_LOOPS || axes->rank > GRAPH_MOST_PLACES || !graph_is_number(g, axes->extents[axes->rank - 1], &inner))
+        return false;
     uint64_t block = inner < MOST_LANES ? inner : MOST_LANES;
     while (block >= LEAST_LANES && inner % block) block--;
     if (block < LEAST_LANES || inner / block > UINT32_MAX) return false;

@@ -41,7 +41,7 @@ typedef struct graph_grid {
     uint32_t block; /* lanes: a part of the innermost loop, */
     uint32_t parts; /* and how many parts it has */
 } graph_grid;
-/* False: its innermost extent is no number, has no part of a good size, or there are more loops than directions. */
+/* False: its innermost extent is no number, has no part of a good size, or there are too few loops for it to pay or more than directions. */
 bool graph_find_grid(const hg_graph *g, const graph_axes *axes, graph_grid *grid);
 /* Numbers that the grid needs; false: there is no room. */
 bool graph_add_grid_params(const hg_graph *g, const graph_grid *grid, graph_stride_params *params);
