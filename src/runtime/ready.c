@@ -36,7 +36,7 @@ bool hg_ready_find(hg_binding *binding, hg_command_list *list) {
 /* ---- the driver's part ---- */
 
 static void try_later(hg_binding *binding) {
-    if (binding->ready.tries < MOST_TRIES) binding->ready.launches_left = LAUNCHES_BETWEEN << binding->ready.tries++;
+    if (binding->ready.tries < MOST_TRIES) binding->ready.launches_left = (uint32_t)LAUNCHES_BETWEEN << binding->ready.tries++;
 }
 
 void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, const uint32_t *steps, uint32_t count) {
