@@ -62,6 +62,16 @@ typedef void hg_code_listener(void *user, const hg_code_report *report);
  */
 HG_API hg_status hg_backend_listen(hg_backend *backend, hg_code_listener *call, void *user) HG_NODISCARD;
 
+/**
+ * Goes on with what nobody else goes on with: queues without a thread, and callbacks of hg_event_on_done where the library has no thread for them. A host that
+ * cannot wait, or has no threads, calls it from its own loop; elsewhere it does nothing. Returns as soon as it would have to wait.
+ *
+ * @param left  true: something is left, call it again
+ * @return HG_OK; HG_ERROR_WOULD_BLOCK from a host call or callback of the backend that it would have to end first; HG_ERROR_BACKEND_UNAVAILABLE
+ * Thread-safe.
+ */
+HG_API hg_status hg_backend_progress(hg_backend *backend, bool *left) HG_NODISCARD;
+
 /** Runs a program with the default launch values of its own (.lanes, .block) or of launch, without parameters. launch may be NULL. */
 HG_API hg_status hg_backend_execute_program(hg_backend *backend, const hg_program *program, const hg_launch *launch) HG_NODISCARD;
 /**
@@ -249,6 +259,27 @@ HG_API hg_status hg_queue_synchronize(hg_queue *queue) HG_NODISCARD;
 HG_API hg_status hg_event_query(hg_event *event, bool *done) HG_NODISCARD;
 /** Waits and returns the work's status; HG_ERROR_WOULD_BLOCK where waiting is impossible. */
 HG_API hg_status hg_event_wait(hg_event *event) HG_NODISCARD;
+/** Waits for timeout_ms milliseconds at most, 0 not at all, and returns the work's status. HG_ERROR_TIMEOUT, which no work has: the event is not done yet,
+ * and its work goes on. HG_ERROR_WOULD_BLOCK where waiting is impossible. */
+HG_API hg_status hg_event_wait_for(hg_event *event, uint64_t timeout_ms) HG_NODISCARD;
+/** What became of an event: its status and, unless that is HG_OK, its error, which is valid during the call; else NULL. */
+typedef void hg_event_listener(void *user, hg_status status, const hg_error *error);
+/**
+ * Has `call` called exactly once when the event is done, whether its work succeeded, failed or was cancelled, and soon where it is done already;
+ * never inside this call, and never under a lock of the library. A thread of the library calls it; where the backend has none, hg_backend_progress does.
+ * Callbacks of one event come in the order in which they were registered. The event may be destroyed before. hg_backend_destroy calls what is
+ * due before it returns; a forked child calls nothing that its parent registered.
+ *
+ * `call` may submit, start launches and register callbacks. It must not wait (hg_event_wait, hg_queue_synchronize, blocking launches and copies) and
+ * must not destroy queues, contexts or the backend: callbacks of the backend wait for each other.
+ *
+ * @param user  handed to call; may be NULL
+ * @return HG_OK; HG_ERROR_OUT_OF_MEMORY; HG_ERROR_INVALID_ARGUMENT (NULL, or the event's backend is destroyed); HG_ERROR_EXECUTION_FAILED in a forked
+ *         child for work of the parent. Then `call` is never called
+ * Thread-safe.
+ */
+HG_API hg_status hg_event_on_done(hg_event *event, hg_event_listener *call, void *user) HG_NODISCARD;
+/** Callbacks that were registered are called all the same. NULL is allowed. */
 HG_API void hg_event_destroy(hg_event *event);
 /**
  * Ends the event's work early and returns at once: commands that have not begun are skipped, lanes stop where they would stop at their

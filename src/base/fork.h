@@ -20,7 +20,7 @@ typedef enum hg_fork_rank {
     HG_FORK_MEMORY,  /* arenas that are divided */
     HG_FORK_HANDLES,
     HG_FORK_TILE,     /* of the tile interpreter */
-    HG_FORK_LIST,     /* queues without a thread */
+    HG_FORK_LIST,     /* queues without a thread, callbacks that are due */
     HG_FORK_PROFILES, /* all recorders */
     HG_FORK_PROFILE,  /* one of them */
     HG_FORK_RANKS

@@ -25,12 +25,17 @@ hg_status hg_context_create(hg_backend *b, hg_context **context) {
     return HG_OK;
 }
 
+/* Waits for launches that were started. NULL is allowed. */
+static void end_starts(hg_context *c) {
+    if (c && c->end_starters && !c->lost) c->end_starters(c);
+}
+
 void hg_context_destroy(hg_context *c) {
     HG_ENTRY;
     if (!c) return;
     hg_context_forget_forks(c);
     if (c->lost) return; /* what it has may be half made */
-    if (c->end_starters) c->end_starters(c);
+    end_starts(c);
     hg_stream_destroy(c->main);
     while (c->spare) {
         hg_stream *next = c->spare->next;
@@ -73,6 +78,7 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     b->own_caps = *b->driver->device_caps(b->device);
     b->prepares_first = hg_pretends(b->config.pretend, "prepared");
     b->caps = &b->own_caps;
+    hg_progress_open(b->progress, hg_driver_can_block(b->driver, b->caps), b->driver->event_wait != NULL, b->driver->device_poll != NULL);
     return HG_OK;
 }
 
@@ -131,7 +137,8 @@ hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **ba
     hg_handles_init(&b->buffers, hg_memory_destroy, b);
     hg_handles_init(&b->pools, hg_memory_destroy, b);
     hg_backend_number_take(b);
-    hg_status status = open_backend(b);
+    b->progress = hg_progress_create();
+    hg_status status = b->progress ? open_backend(b) : hg_fail_memory();
     if (status != HG_OK) {
         hg_backend_destroy(b);
         return status;
@@ -191,11 +198,10 @@ void hg_backend_destroy(hg_backend *b) {
     if (b->process == hg_fork_count && has_children(b)) return; /* a forked child may not know them */
     hg_error kept = *hg_error_record();
     hg_backend_forget_forks(b);
-    if (b->lost) {
-        hg_context_destroy(b->context);
-        return;
-    }
-    hg_context_destroy(b->context); /* waits for launches that were started */
+    end_starts(b->context);
+    hg_progress_close(b->progress); /* while callbacks may still use the backend */
+    hg_context_destroy(b->context);
+    if (b->lost) return;
     hg_executables_forget(b);
     hg_expansions_free(&b->expansions);
     hg_background_close(b->background);
@@ -224,6 +230,19 @@ hg_status hg_backend_write_profile(hg_backend *b, const char *path) {
     if (!b) return hg_null_argument("backend");
     if (!b->profile) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "the backend records no profile");
     return hg_profile_write(b->profile, path);
+}
+
+hg_status hg_backend_progress(hg_backend *b, bool *left) {
+    HG_ENTRY;
+    if (!b) return hg_null_argument("backend");
+    if (!left) return hg_null_argument("left");
+    HG_TRY(hg_backend_alive(b));
+    hg_progress_state state = hg_progress_drive(b->progress);
+    if (state == HG_PROGRESS_INSIDE)
+        return hg_fail(HG_ERROR_WOULD_BLOCK, "what is left goes on when the host call or callback that asks has returned");
+    bool told = hg_progress_tell(b->progress);
+    *left = told || state == HG_PROGRESS_LEFT;
+    return HG_OK;
 }
 
 hg_status hg_backend_listen(hg_backend *b, hg_code_listener *call, void *user) {

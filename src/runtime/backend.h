@@ -11,6 +11,7 @@
 #include "runtime/client.h"
 #include "runtime/dispatch.h"
 #include "runtime/order.h"
+#include "runtime/progress.h"
 
 typedef struct hg_cache_entry {
     uint8_t key[32];
@@ -58,7 +59,7 @@ struct hg_backend {
     hg_mutex expansion_lock;
     struct hg_expansion *expansions; /* compiled kernels of whole-array steps */
     library_tiles tiles;             /* of its library programs; tiles.c */
-    bool (*progress)(void);          /* queues without a thread go on; NULL: there are none. Atomic. False: not from here */
+    hg_progress *progress;           /* queues without a thread, callbacks of events */
     hg_monitor monitor;              /* protects the orders of its contexts and their spare streams */
     hg_children children;
     uint64_t number; /* of the backends that are alive: memory.c */

@@ -1,5 +1,5 @@
 /* Queues of the public interface. A queue's work goes on by itself: a thread waits for the device, for other queues and for turns, and drives
- * it (advance.c). Where the host has no threads or the driver cannot be waited for, whoever submits, asks or waits drives it.
+ * it (advance.c). Where the host has no threads or the driver cannot be waited for, whoever submits, asks or waits drives it (progress.c).
  * Must not know: what commands do. */
 #include "base/sized.h"
 #include "runtime/queue_internal.h"
@@ -8,58 +8,20 @@
 
 /* ---- queues without a thread ---- */
 
-static hg_mutex drive_lock = HG_MUTEX_INIT; /* who has it drives them; host calls run under it */
-static hg_mutex list_lock = HG_MUTEX_INIT;  /* taken for moments only, last of all */
-static hg_queue *polled;                    /* under the list's lock; one goes only while nobody else drives */
-static HG_THREAD_LOCAL bool driving;
-
-static hg_queue *polled_after(const hg_queue *q) {
-    hg_mutex_lock(&list_lock);
-    hg_queue *next = q ? q->next_polled : polled;
-    hg_mutex_unlock(&list_lock);
-    return next;
-}
-
-static void drive(hg_queue *q, bool device) {
+static hg_progress_state drive(hg_driven *self) {
+    hg_queue *q = (hg_queue *)self; /* its first field */
+    const hg_backend *b = q->backend;
     hg_event *event;
-    if (q->driven) return; /* its host call is what asks */
-    q->driven = true;
-    bool waits = hg_queue_advance(q, &event) == HG_QUEUE_DEVICE;
-    q->driven = false;
-    if (waits && device && q->backend->driver->device_poll) q->backend->driver->device_poll(q->backend->device);
-}
-
-/* They go on, all of them, as far as they can. device: their devices too. False: from inside a host call, whose queue goes on when it has
- * returned. */
-static bool drive_all(bool device) {
-    if (driving) return false;
-    hg_mutex_lock(&drive_lock);
-    driving = true;
-    for (hg_queue *q = polled_after(NULL); q; q = polled_after(q)) drive(q, device);
-    driving = false;
-    hg_mutex_unlock(&drive_lock);
-    return true;
-}
-
-static bool progress(void) { return drive_all(true); }
-
-static void add_polled(hg_queue *q) {
-    hg_mutex_lock(&list_lock);
-    q->next_polled = polled;
-    polled = q;
-    hg_mutex_unlock(&list_lock);
-}
-
-static void remove_polled(hg_queue *q) {
-    if (!driving) hg_mutex_lock(&drive_lock);
-    hg_mutex_lock(&list_lock);
-    for (hg_queue **at = &polled; *at; at = &(*at)->next_polled) {
-        if (*at != q) continue;
-        *at = q->next_polled;
+    if (q->lost) return HG_PROGRESS_IDLE;
+    switch (hg_queue_advance(q, &event)) {
+    case HG_QUEUE_IDLE: return HG_PROGRESS_IDLE;
+    case HG_QUEUE_EVENT: return hg_event_drive(event);
+    case HG_QUEUE_DEVICE:
+        if (b->driver->device_poll) b->driver->device_poll(b->device);
         break;
+    case HG_QUEUE_TURN: break;
     }
-    hg_mutex_unlock(&list_lock);
-    if (!driving) hg_mutex_unlock(&drive_lock);
+    return HG_PROGRESS_LEFT;
 }
 
 /* ---- the thread ---- */
@@ -105,30 +67,14 @@ static void *serve(void *user) {
 
 /* ---- fork ---- */
 
-static hg_fork_lock list_forks;
-static hg_once_flag list_once = HG_ONCE_INIT;
-
-/* Whoever drove them is not here, unless it is a host call of this thread that forked. */
-static void list_forked(void *user) {
-    (void)user;
-    hg_mutex_init(&drive_lock);
-    if (driving) hg_mutex_lock(&drive_lock);
-}
-
-static void watch_list(void) {
-    list_forks = (hg_fork_lock){.mutex = &list_lock, .child = list_forked};
-    hg_fork_add(&list_forks, HG_FORK_LIST);
-}
-
 static void queue_forked(void *user) {
     hg_queue *q = user;
-    q->lost = q->lost || !q->backend->driver->forks || q->running || q->driven;
+    q->lost = q->lost || !q->backend->driver->forks || q->running || q->driven.busy;
     q->wants_thread = !q->lost && (q->has_thread || q->wants_thread);
     q->has_thread = false;
 }
 
 static void watch_queue(hg_queue *q) {
-    hg_once(&list_once, watch_list);
     q->forks = (hg_fork_lock){
         .mutex = &q->lock, .cond = &q->changed, .untaken = !q->backend->driver->forks, .child = queue_forked, .user = q};
     hg_fork_add(&q->forks, HG_FORK_QUEUE);
@@ -137,8 +83,8 @@ static void watch_queue(hg_queue *q) {
 static void give_thread(hg_queue *q) {
     q->has_thread = hg_driver_can_block(q->backend->driver, q->backend->caps) && hg_thread_start(&q->thread, serve, q);
     if (q->has_thread) return;
-    add_polled(q);
-    hg_atomic_store(&q->backend->progress, progress, HG_RELEASE);
+    q->driven.drive = drive;
+    hg_progress_add(q->backend->progress, &q->driven);
 }
 
 /* The error of a queue that a fork has lost; else it has a thread again. */
@@ -204,6 +150,15 @@ hg_status hg_queue_native(hg_queue *q, void **native) {
     return HG_OK;
 }
 
+enum { LOOK_AGAIN_NS = 1000000 };
+
+/* Until something of the queue is over, or some time. */
+static void rest(hg_queue *q) {
+    hg_mutex_lock(&q->lock);
+    if (q->running) (void)hg_cond_wait_until(&q->changed, &q->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    hg_mutex_unlock(&q->lock);
+}
+
 static bool is_busy(hg_queue *q) {
     hg_mutex_lock(&q->lock);
     bool busy = q->running != 0;
@@ -212,20 +167,14 @@ static bool is_busy(hg_queue *q) {
 }
 
 /* Until nothing is left. HG_ERROR_WOULD_BLOCK: it cannot be waited for, and something is left. */
-static hg_status poll_until_idle(hg_queue *q) {
-    const hg_driver *driver = q->backend->driver;
-    for (bool may = progress(); is_busy(q); may = progress()) {
-        if (may && driver->device_poll)
-            driver->device_poll(q->backend->device);
-        else if (!may || !driver->event_wait || !HG_HAS_THREADS)
-            return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
+static hg_status drive_until_idle(hg_queue *q) {
+    hg_progress *p = q->backend->progress;
+    for (;;) {
+        hg_progress_state state = hg_progress_drive(p);
+        if (!is_busy(q)) return HG_OK;
+        if (!hg_progress_can_wait(p, state)) return hg_fail(HG_ERROR_WOULD_BLOCK, "the queue is busy and this host cannot wait");
+        if (!hg_progress_polls(p)) rest(q);
     }
-    return HG_OK;
-}
-
-/* From inside a host call of another queue: what this one may wait for goes on too. */
-static void drive_nested(hg_queue *q) {
-    for (hg_queue *other = polled_after(NULL); other && is_busy(q); other = polled_after(other)) drive(other, true);
 }
 
 void hg_queue_destroy(hg_queue *q) {
@@ -241,9 +190,8 @@ void hg_queue_destroy(hg_queue *q) {
     if (q->has_thread) {
         hg_thread_join(q->thread);
     } else if (!q->wants_thread) {
-        while (poll_until_idle(q) != HG_OK) /* each look lets the device go on */
-            if (driving) drive_nested(q);
-        remove_polled(q);
+        while (drive_until_idle(q) != HG_OK) hg_progress_drive_inside(q->backend->progress); /* each look lets the device go on */
+        hg_progress_remove(q->backend->progress, &q->driven);
     }
     hg_stream_destroy(q->stream);
     if (q->own_context) hg_context_destroy(q->context);
@@ -275,7 +223,7 @@ static hg_submission_work *new_submission(hg_queue *q, size_t count, hg_event *c
     if (!s) return NULL;
     s->commands = hg_calloc(count ? count : 1, sizeof *s->commands);
     s->waits = hg_calloc(wait_count ? wait_count : 1, sizeof(hg_event *));
-    s->signal = signal ? hg_event_create(q->backend, q->has_thread ? NULL : progress) : NULL;
+    s->signal = signal ? hg_event_create(q->backend, !q->has_thread) : NULL;
     if (!s->commands || !s->waits || (signal && !s->signal)) {
         hg_submission_free(s);
         return NULL;
@@ -333,7 +281,7 @@ hg_status hg_queue_submit(hg_queue *q, const hg_command *commands, size_t count,
     for (size_t i = 0; i < count; i++) HG_IGNORE(read_command(commands, i, &s->commands[i])); /* it succeeded above */
     hg_submission_keep(s);
     append(q, s, signal);
-    if (!q->has_thread) (void)drive_all(false);
+    if (!q->has_thread) (void)hg_progress_drive(q->backend->progress);
     return HG_OK;
 }
 
@@ -342,9 +290,9 @@ hg_status hg_queue_synchronize(hg_queue *q) {
     if (!q) return hg_null_argument("queue");
     HG_TRY(make_whole(q));
     uint64_t start = hg_profile_start(q->backend->profile);
-    if (!q->has_thread) HG_TRY(poll_until_idle(q));
+    if (!q->has_thread) HG_TRY(drive_until_idle(q));
     hg_mutex_lock(&q->lock);
-    while (q->running && HG_HAS_THREADS) hg_cond_wait(&q->changed, &q->lock);
+    while (q->running && q->has_thread) hg_cond_wait(&q->changed, &q->lock);
     if (start) hg_span_wait(q->backend, "synchronize", start);
     hg_status status = q->failed;
     if (status != HG_OK) *hg_error_record() = q->error;
@@ -430,6 +378,6 @@ hg_status hg_binding_start(hg_binding *binding, hg_context *context, hg_event **
     hg_mutex_lock(&c->start_lock);
     hg_status status = start(binding, c, event, &drives);
     hg_mutex_unlock(&c->start_lock);
-    if (drives) (void)drive_all(false); /* host calls may start launches */
+    if (drives) (void)hg_progress_drive(c->backend->progress); /* host calls may start launches */
     return status;
 }

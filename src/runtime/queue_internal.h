@@ -5,9 +5,8 @@
 #include "runtime/execute_internal.h"
 
 /* ---- event.c ---- */
-/* An event with one holder. progress: its queue has no thread and goes on when this is called; false: it cannot be, from inside itself.
- * NULL: it goes on by itself. */
-hg_event *hg_event_create(hg_backend *b, bool (*progress)(void));
+/* An event with one holder. driven: its queue has no thread. */
+hg_event *hg_event_create(hg_backend *b, bool driven);
 void hg_event_retain(hg_event *e);
 void hg_event_release(hg_event *e); /* NULL is allowed */
 void hg_event_finish(hg_event *e, hg_status status, const hg_error *error);
@@ -19,6 +18,8 @@ const volatile int *hg_event_cancel_word(const hg_event *e);
 void hg_event_offer(hg_event *e, hg_driver_event *device_event);
 /* What is submitted to the queue from now on comes after the event's work. False: that must be waited for here. */
 bool hg_event_follow(hg_event *e, const hg_backend *b, hg_driver_queue *queue);
+/* For a queue without a thread that stands at it: what it comes after goes on, in whatever backend. */
+hg_progress_state hg_event_drive(hg_event *e);
 /* Its status; the error becomes this thread's. It must be done. */
 hg_status hg_event_result(const hg_event *e);
 
@@ -65,7 +66,7 @@ typedef struct hg_flight {
 } hg_flight;
 
 struct hg_queue {
-    hg_queue *next_polled;
+    hg_driven driven; /* of one without a thread */
     hg_backend *backend;
     hg_context *context;
     hg_stream *stream;
@@ -74,7 +75,6 @@ struct hg_queue {
     bool lost;        /* in a forked child: it had something to do, or its backend is lost */
     int wants_thread; /* in a forked child: its thread is the parent's, and a new one is made at need; atomic */
     hg_fork_lock forks;
-    bool driven; /* of one without a thread: somebody is in hg_queue_advance */
     hg_thread thread;
     hg_mutex lock; /* protects what is up to `error` */
     hg_cond changed;

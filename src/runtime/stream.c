@@ -64,13 +64,12 @@ enum { LOOK_AGAIN_NS = 1000000 };
  * False: nothing will. */
 static bool sleep_or_drive(hg_backend *b) {
     hg_monitor *m = &b->monitor;
-    bool (*progress)(void) = hg_atomic_load(&b->progress, HG_ACQUIRE), goes_on = true;
-    if (!progress) {
+    if (!hg_progress_has_driven(b->progress)) {
         hg_cond_wait(&m->changed, &m->lock);
         return HG_HAS_THREADS;
     }
     hg_mutex_unlock(&m->lock);
-    goes_on = progress();
+    bool goes_on = hg_progress_drive(b->progress) != HG_PROGRESS_INSIDE;
     if (b->driver->device_poll) b->driver->device_poll(b->device);
     hg_mutex_lock(&m->lock);
     if (!b->driver->device_poll && HG_HAS_THREADS) (void)hg_cond_wait_until(&m->changed, &m->lock, hg_clock_ns() + LOOK_AGAIN_NS);

@@ -16,7 +16,7 @@ OPTIONAL = {
     ("*", "diagnostics"), ("*", "options"), ("hg_backend_execute_program", "launch"), ("hg_backend_execute_program_with_params", "launch"),
     ("hg_backend_execute_program_with_params", "params"), ("hg_executable_create_for", "launch"), ("hg_executable_create_for", "params"),
     ("hg_binding_create", "launch"), ("hg_binding_create", "params"), ("hg_binding_start", "context"), ("hg_queue_create", "context"),
-    ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_backend_listen", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
+    ("hg_queue_submit", "signal"), ("hg_backend_listen", "call"), ("hg_backend_listen", "user"), ("hg_event_on_done", "user"), ("hg_program_print", "length"), ("hg_graph_print", "length"),
     ("hg_graph_constant", "elements"), ("hg_graph_view", "name"), ("hg_graph_strided_view", "name"), ("hg_graph_permuted", "name"), ("hg_graph_broadcast", "name"), ("hg_graph_output", "name"), ("hg_graph_binding_submit", "signal"), ("hg_program_emit", "length"), ("hg_program_optimize", "stats"), ("hg_character_f64", "real"), ("hg_character_f64", "imaginary"),
 }
 # A valid argument by the parameter's type, or by type and name.
@@ -34,7 +34,7 @@ VALID = {
     "const char * text": "f.text", "const char * operation": '"sqrt"', "const char * name": '"x"', "const char *": '"x"',
     "const char * path": '"/dev/null"', "int dir": "HG_PARAM_INOUT", "size_t length": "8", "uint64_t length": "8", "size_t size": "64",
     "const hg_command *": "&f.command", "hg_program_cache *": "f.program_cache", "const hg_program_cache *": "f.program_cache",
-    "hg_class_allocator *": "f.class_allocator", "hg_optimizer *": "f.optimizer", "hg_optimize_stats *": "NULL", "hg_code_listener *": "NULL", "const char * target": '"kir"', "hg_class_block": "(hg_class_block){{0}, 0, 0, 0, 1}",
+    "hg_class_allocator *": "f.class_allocator", "hg_optimizer *": "f.optimizer", "hg_optimize_stats *": "NULL", "hg_code_listener *": "NULL", "hg_event_listener *": "f.on_done", "const char * target": '"kir"', "hg_class_block": "(hg_class_block){{0}, 0, 0, 0, 1}",
 }
 # Structures that begin with their size, which the call fills.
 FILLED = ["hg_op_description", "hg_operand_description", "hg_type_description", "hg_program_description", "hg_param_description", "hg_label_description",

@@ -34,6 +34,7 @@ typedef struct misuse_fixture {
     hg_launch launch;
     hg_config config;
     hg_command command;
+    hg_event_listener *on_done;
     hg_dim dims[8];
     hg_arg args[8];
     hg_label label;

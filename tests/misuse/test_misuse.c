@@ -23,7 +23,10 @@ static void *made(void *pointer) {
     return pointer;
 }
 
+static void on_done(void *user, hg_status status, const hg_error *error) { (void)user, (void)status, (void)error; }
+
 static void open_fixture(void) {
+    f.on_done = on_done;
     f.text = TEXT;
     f.launch = hg_launch_default();
     f.config = hg_config_default();

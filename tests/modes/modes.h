@@ -36,6 +36,7 @@ typedef struct modes_fixture {
     hg_launch launch;
     hg_config config;
     hg_command command, commands[2];
+    hg_event_listener *on_done;
     hg_assemble_options assembling;
     hg_dim dims[8];
     hg_arg args[8];

@@ -135,6 +135,10 @@ static void listen(void *user, const hg_code_report *report) {
     (void)user, (void)report;
     see_default("a listener");
 }
+static void on_done(void *user, hg_status status, const hg_error *error) {
+    (void)user, (void)status, (void)error;
+    see_default("a callback of an event");
+}
 static hg_status resolve(void *user, const char *from, const char *name, hg_source *source) {
     static const char TEXT[] = ".const INCLUDED = 1.0 / 3.0\n";
     (void)user, (void)from, (void)name;
@@ -196,6 +200,7 @@ static void set_values(void) {
     f.json = JSON;
     f.graph_text = GRAPH;
     f.target = "opencl";
+    f.on_done = on_done;
     f.assembling = (hg_assemble_options){.size = sizeof f.assembling, .source_name = "this", .resolve = resolve};
 }
 

@@ -11,6 +11,7 @@ typedef struct scene {
     hg_params *params;
     hg_executable *executable;
     hg_binding *binding;
+    hg_buffer buffer;
 } scene;
 typedef hg_status (*attempt)(scene *s);
 
@@ -106,6 +107,45 @@ static hg_status with_queue(scene *s) {
     hg_event_destroy(event);
     hg_event_destroy(second);
     return status;
+}
+
+/* Each callback that was registered comes once, whatever else fails. */
+static void count_done(void *user, hg_status status, const hg_error *error) {
+    CHECK((status == HG_OK) == (error == NULL));
+    ++*(int *)user;
+}
+
+static hg_status with_callbacks(scene *s) {
+    hg_queue *q = NULL;
+    hg_event *event = NULL;
+    uint8_t byte = 1;
+    bool left = true;
+    int registered = 0, told = 0;
+    hg_command command = {.size = sizeof command, .kind = HG_COMMAND_COPY_IN, .buffer = s->buffer, .host = &byte, .length = 1};
+    hg_status status = hg_queue_create(s->backend, NULL, &q);
+    if (status == HG_OK) status = hg_queue_submit(q, &command, 1, NULL, 0, &event);
+    for (int i = 0; i < 3 && status == HG_OK; i++) {
+        status = hg_event_on_done(event, count_done, &told);
+        if (status == HG_OK) registered++;
+    }
+    hg_event_destroy(event);
+    hg_queue_destroy(q);
+    while (left) CHECK_OK(hg_backend_progress(s->backend, &left));
+    CHECK_U64(told, registered);
+    return status;
+}
+
+/* Where no thread calls them: what is allocated is counted. */
+static void run_callbacks(void) {
+    hg_config config = quiet_config();
+    scene s = {0};
+    memcpy(config.backend, "null", 5);
+    set_pretend(&config, "no-wait=1");
+    CHECK_OK(hg_backend_create_with_config(&config, &s.backend));
+    CHECK_OK(hg_backend_allocate_buffer(s.backend, 64, &s.buffer));
+    CHECK_OK(with_callbacks(&s));
+    fail_everywhere("callbacks", &s, with_callbacks, nothing);
+    hg_backend_destroy(s.backend);
 }
 
 static hg_status with_executor(scene *s) {
@@ -257,6 +297,7 @@ int main(void) {
     CHECK_OK(with_executor(&s));
     fail_everywhere("executor", &s, with_executor, nothing);
     hg_backend_destroy(s.backend);
+    run_callbacks();
     fail_everywhere("expansions", &s, with_expansions, nothing);
     run_scene("axpy", AXPY, "");
     run_scene("axpy", AXPY, "poor");
