@@ -21,7 +21,7 @@ void hg_repeated_drop(hg_repeated *r, const hg_driver *driver) {
 
 /* ---- images ---- */
 
-enum { MOST_BYTES = 1 << 16 }; /* of an image */
+enum { MOST_BYTES = 1 << 18 }; /* of an image: a full batch of a graph (HG_FULL_BATCH) */
 
 /* The image while it is compared: from the first difference on it is written anew. */
 typedef struct cursor {
