@@ -139,6 +139,9 @@ static hg_status check_value(const hg_graph *g, uint32_t number, const uint64_t 
     if (hg_add_u64(extents[v->offset], span(v, extents), &end) && end <= span(of, extents)) return HG_OK;
     hg_text shape = {0}, whole = {0};
     print_numbers(&shape, v, extents);
+    for (uint8_t d = 0; d < v->rank && v->strided; d++)
+        hg_text_addf(&shape, "%s%llu%s", d ? ", " : " with strides (", (unsigned long long)extents[v->strides[d]],
+                     d + 1 == v->rank ? ")" : "");
     print_numbers(&whole, of, extents);
     hg_status status = hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s is the %s from element %llu on of %s, which is %s", name,
                                shape.data ? shape.data : "", (unsigned long long)extents[v->offset], of->name ? of->name : "a value",

@@ -495,11 +495,11 @@ static void test_numbers(void) {
     check_numbers(N ".input x f32 [4]\n.view v = x + n f32 [2, 2]\n", "v is the f32 [2, 2] from element 1 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x + n strides (n, n) f32 [2, 2]\n", NULL);
     check_numbers(N ".input x f32 [4]\n.view v = x strides (n, n + 2) f32 [2, 2]\n",
-                  "v is the f32 [2, 2] from element 0 on of x, which is f32 [4]");
+                  "v is the f32 [2, 2] with strides (1, 3) from element 0 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x + 5 strides (9) f32 [n - 1]\n",
-                  "v is the f32 [0] from element 5 on of x, which is f32 [4]");
+                  "v is the f32 [0] with strides (9) from element 5 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x strides (4611686018427387904, 9223372036854775807) f32 [n + 4, 2]\n",
-                  "v is the f32 [5, 2] from element 0 on of x, which is f32 [4]");
+                  "v is the f32 [5, 2] with strides (4611686018427387904, 9223372036854775807) from element 0 on of x, which is f32 [4]");
     check_numbers(N ".input x f32 [4]\n.view v = x strides (n - 2) f32 [2]\n",
                   "v: its extent n - 2 is below 0, a division by 0, or 2^64 and more");
     check_numbers(N ".input a f32 [2, n]\n.input b f32 [3, 5]\ny = gemm a=a, b=b\n",
