@@ -61,7 +61,9 @@ def main():
                                   "--profile", profile] + options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             compiles = compiled(profile)
             took = time.monotonic() - start - compiles
-            good = run.returncode == 1 and "fault[F08]" in run.stdout and took <= TIMEOUT + WINDOW + SLACK
+            # a device that counts rounds of loops around barriers ends there on a machine that is fast enough
+            counted = name.endswith("loop of barriers") and "fault[F12]" in run.stdout and "rounds of loops around barriers" in run.stdout
+            good = run.returncode == 1 and ("fault[F08]" in run.stdout or counted) and took <= TIMEOUT + WINDOW + SLACK
             passed += good
             failed += not good
             if not good or os.environ.get("HG_TEST_SHOW"):

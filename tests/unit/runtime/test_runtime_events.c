@@ -415,6 +415,7 @@ static void test_across(hg_backend *gatekeeper) {
     atomic_int calls[2] = {0, 0};
     scene apart;
     bool done = false;
+    uint8_t byte = 1; /* read when the copies are done */
     for (int i = 0; i < 2; i++) CHECK_OK(hg_queue_create(b[i], NULL, &q[i]));
     open_scene(&apart, gatekeeper, gatekeeper, false);
     for (int i = 0; i < 2; i++) /* nothing begins before the gate is open */
@@ -428,7 +429,6 @@ static void test_across(hg_backend *gatekeeper) {
     close_scene(&apart);
     for (int i = 0; i < ROUNDS; i++) {
         hg_event *next = NULL;
-        uint8_t byte = 1;
         hg_command copy = COMMAND(.kind = HG_COMMAND_COPY_IN, .buffer = make_buffer(b[i % 2], NULL, 64), .host = &byte, .length = 1);
         CHECK_OK(hg_queue_submit(q[i % 2], &copy, 1, &last, last != NULL, &next));
         hg_event_destroy(last);
