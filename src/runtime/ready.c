@@ -44,18 +44,19 @@ void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, 
     hg_ready_commands *ready = &binding->ready;
     ready->launches_left = 0;
     if (!b->driver->prepare || b->caps->asynchronous) return;
-    if (!ready->commands) ready->commands = count == 1 ? &ready->one : hg_arena_alloc(&binding->arena, count * sizeof *ready->commands);
-    if (!ready->commands) return;
-    for (uint32_t i = 0; i < count; i++) {
-        ready->commands[i] = (hg_ready_command){b->driver->prepare(b->device, &commands[i]), steps ? steps[i] : 0};
-        if (ready->commands[i].prepared) continue;
-        bool launch = commands[i].kind == HG_CMD_LAUNCH;
-        while (i > 0) b->driver->prepared_destroy(ready->commands[--i].prepared);
-        if (launch && binding->steps) try_later(binding);
+    hg_driver_prepared *made[HG_MOST_PREPARED];
+    uint32_t done = 0;
+    while (done < count && (made[done] = b->driver->prepare(b->device, &commands[done]))) done++;
+    if (done == count) ready->commands = count == 1 ? &ready->one : hg_arena_alloc(&binding->arena, count * sizeof *ready->commands);
+    if (done == count && ready->commands) {
+        for (uint32_t i = 0; i < count; i++) ready->commands[i] = (hg_ready_command){made[i], steps ? steps[i] : 0};
+        ready->count = (uint8_t)count;
+        binding->way = HG_WAY_READY;
         return;
     }
-    ready->count = (uint8_t)count;
-    if (count) binding->way = HG_WAY_READY;
+    bool launch = done < count && commands[done].kind == HG_CMD_LAUNCH;
+    while (done > 0) b->driver->prepared_destroy(made[--done]);
+    if (launch && binding->steps) try_later(binding);
 }
 
 void hg_binding_make_ready(hg_binding *binding) {
