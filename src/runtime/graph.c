@@ -274,13 +274,17 @@ static hg_status check_apart(const hg_graph_binding *b, uint32_t output, const c
     return HG_OK;
 }
 
-/* Behind what it is a view of, which may have a larger number. Those with strides are read in what they lie in. */
+/* A part of what it lies in, which may have a larger number. Those with strides are read in that. */
 static hg_status bind_view(hg_graph_binding *b, uint32_t value) {
-    const graph_value *v = &b->executable->graph->values.data[value];
-    if (v->source != GRAPH_VIEW || v->strided || b->values[value].buffer.handle) return HG_OK;
-    HG_TRY(bind_view(b, v->of));
-    hg_buffer of = b->values[v->of].buffer;
-    return of.handle ? bind_part(b, value, of, b->extents[v->offset] * graph_type_bytes(v)) : HG_OK;
+    const graph_value *values = b->executable->graph->values.data;
+    uint64_t offset = 0;
+    uint32_t base = value;
+    for (; values[base].source == GRAPH_VIEW; base = values[base].of) {
+        if (values[base].strided) return HG_OK;
+        offset += b->extents[values[base].offset];
+    }
+    hg_buffer whole = b->values[base].buffer;
+    return base != value && whole.handle ? bind_part(b, value, whole, offset * graph_type_bytes(&values[value])) : HG_OK;
 }
 
 static hg_status bind_values(hg_graph_binding *b, const hg_params *params) {
