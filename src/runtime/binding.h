@@ -92,6 +92,7 @@ struct hg_binding {
     HG_VEC(uint64_t) own_buffers; /* of .scratch; likewise */
     hg_bound_kernel *kernels;
     uint8_t *env;       /* the environment as the host knows it */
+    bool has_constants; /* some of the buffers that it holds are */
     bool env_changes;   /* somebody writes an entry: each launch begins with the initial values */
     uint64_t *computed; /* room for what a PLAN_COMPUTE works out */
     bool *env_stale;    /* by 8 bytes, of an entry the first: the device has another value, which the host does not know; NULL: never */

@@ -434,7 +434,8 @@ static hg_status check_extents(hg_binding *binding, const hg_params *params) {
 }
 
 static void mark_constants(hg_binding *binding, const hg_params *params) {
-    for (uint64_t pass = 0; params && pass < 2; pass++) /* those that are, then those that another parameter may change */
+    for (uint64_t i = 0; params && i < params->values.count; i++) binding->has_constants |= params->values.data[i].constant;
+    for (uint64_t pass = 0; binding->has_constants && pass < 2; pass++) /* those that are, then those that another parameter may change */
         for (uint64_t i = 0; i < params->values.count; i++) {
             const hg_param_value *v = &params->values.data[i];
             hg_held *held = v->kind == HG_PARAM_BUFFER && v->constant == !pass ? find_held(binding, false, v->handle, false) : NULL;
