@@ -38,24 +38,11 @@ static void keep_param(hg_program_texts *t, const hg_program *p, uint32_t i) {
     t->defaults[i] = keep(&t->arena, &text);
 }
 
-/* The first label at an instruction or behind it; labels are sorted. */
-static uint32_t first_label(const hg_program *p, uint64_t inst) {
-    uint32_t low = 0, high = p->label_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->labels[middle].index < inst)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void mark_called(hg_program_texts *t, const hg_program *p) {
     for (uint32_t i = 0; i < p->inst_count; i++) {
         if (p->insts[i].op != HG_OP_CALL) continue;
         uint64_t target = hg_inst_operands(p, i)->value;
-        for (uint32_t k = first_label(p, target); k < p->label_count && p->labels[k].index == target; k++) t->called[k] = true;
+        for (uint32_t k = hg_program_first_label(p, target); k < p->label_count && p->labels[k].index == target; k++) t->called[k] = true;
     }
 }
 
@@ -132,11 +119,6 @@ hg_status hg_program_param(const hg_program *program, size_t i, hg_param_descrip
     return HG_OK;
 }
 
-static const char *label_at(const hg_program *p, uint32_t inst) {
-    uint32_t i = first_label(p, inst);
-    return i < p->label_count && p->labels[i].index == inst ? p->labels[i].name : NULL;
-}
-
 hg_status hg_program_describe(const hg_program *program, hg_program_description *description) {
     HG_ENTRY;
     const hg_program_texts *texts;
@@ -145,7 +127,7 @@ hg_status hg_program_describe(const hg_program *program, hg_program_description 
     HG_TRY(find_texts(program, &texts));
     hg_program_description own = {.size = sizeof own,
                                   .name = program->name,
-                                  .entry_label = label_at(program, program->entry),
+                                  .entry_label = hg_program_label_at(program, program->entry),
                                   .entry = program->entry,
                                   .instructions = program->inst_count,
                                   .shared_bytes = program->shared,

@@ -8,27 +8,10 @@ static void add(hg_text *out, const char *text) { hg_text_add(out, text, strlen(
 
 /* ---- labels ---- */
 
-/* First stored label at or behind an instruction. */
-static uint32_t first_label(const hg_program *p, uint32_t inst) {
-    uint32_t low = 0, high = p->label_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->labels[middle].index < inst)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_named(const hg_program *p, uint32_t inst) {
-    uint32_t label = first_label(p, inst);
-    return label < p->label_count && p->labels[label].index == inst;
-}
-
 static void print_target(hg_text *out, const hg_program *p, uint32_t inst) {
-    if (is_named(p, inst))
-        add(out, p->labels[first_label(p, inst)].name);
+    const char *name = hg_program_label_at(p, inst);
+    if (name)
+        add(out, name);
     else
         hg_text_addf(out, ".L%u", (unsigned)inst);
 }
@@ -379,7 +362,7 @@ hg_status hg_program_print(const hg_program *program, char **text, size_t *lengt
     for (uint32_t i = 0; i <= program->inst_count; i++) {
         for (; name < program->register_name_count && program->register_names[name].first == i; name++)
             print_given_name(&out, &program->register_names[name]);
-        if (marks[i] && !is_named(program, i)) hg_text_addf(&out, ".L%u:\n", (unsigned)i);
+        if (marks[i] && !hg_program_label_at(program, i)) hg_text_addf(&out, ".L%u:\n", (unsigned)i);
         for (; label < program->label_count && program->labels[label].index == i; label++)
             hg_text_addf(&out, "%s:\n", program->labels[label].name);
         if (i == program->inst_count) break;

@@ -79,3 +79,20 @@ const char *hg_program_meta(const hg_program *program, const char *key) {
         if (strcmp(program->meta[i].key, key) == 0) return program->meta[i].value;
     return NULL;
 }
+
+uint32_t hg_program_first_label(const hg_program *p, uint64_t inst) {
+    uint32_t low = 0, high = p->label_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->labels[middle].index < inst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const char *hg_program_label_at(const hg_program *p, uint64_t inst) {
+    uint32_t i = hg_program_first_label(p, inst);
+    return i < p->label_count && p->labels[i].index == inst ? p->labels[i].name : NULL;
+}

@@ -325,6 +325,10 @@ bool hg_is_shown_name(const char *text, size_t length);
 /* .if, .rept, .for or .macro, which an .end closes (assemble_source.c). */
 bool hg_opens_block(const char *text, size_t length);
 
+/* The first stored label at an instruction or behind it; label_count: there is none. */
+uint32_t hg_program_first_label(const hg_program *p, uint64_t inst);
+/* The name of a label at the instruction; NULL: it has none. */
+const char *hg_program_label_at(const hg_program *p, uint64_t inst);
 /* Computes program->hash (codec.c). */
 /* A serial that no program has. */
 uint64_t hg_program_next_serial(void);

@@ -100,23 +100,11 @@ static void start_registers(build *x, const bool is_input[256]) {
 
 /* ---- functions ---- */
 
-static const char *label_at(const hg_program *p, uint32_t inst) {
-    uint32_t low = 0, high = p->label_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->labels[middle].index < inst)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->label_count && p->labels[low].index == inst ? p->labels[low].name : NULL;
-}
-
 static bool create_functions(build *x) {
     for (uint32_t i = 0; i < x->cfg->function_count; i++) {
         char name[32];
         snprintf(name, sizeof name, "at_%u", (unsigned)x->cfg->functions[i].entry);
-        const char *label = i ? label_at(x->program, x->cfg->functions[i].entry) : "main";
+        const char *label = i ? hg_program_label_at(x->program, x->cfg->functions[i].entry) : "main";
         x->functions[i] = kir_function_create(x->module, label ? label : name, KIR_VOID);
         if (!x->functions[i]) return false;
     }
