@@ -545,6 +545,47 @@ static void later_value(const scene *s) {
     CHECK_OK(hg_backend_free_buffer(s->backend, t));
 }
 
+/* [b, s, inner] with its first two axes turned, copied: by places of blocks where the innermost extent has a part for them (8, 300 in two, 768 in three), by
+ * divisions where not (7, 509). */
+static void turned_axes(const scene *s) {
+    static const uint32_t inner[] = {1, 7, 8, 64, 300, 509, 768};
+    for (uint32_t k = 0; k < HG_COUNT_OF(inner); k++) {
+        const uint32_t n = inner[k];
+        const uint64_t b = 3, rows = 5, count = b * rows * n;
+        char text[200];
+        hg_graph_executable *executable = NULL;
+        hg_graph_binding *binding = NULL;
+        hg_params *params = hg_params_create();
+        uint32_t *in = malloc(count * 4), *out = calloc(count, 4);
+        for (uint32_t i = 0; i < count; i++) in[i] = i * 2654435761u;
+        snprintf(
+            text, sizeof text,
+            ".graph 1\n.extent b, s\n.input x u32 [b, s, %u]\n.view v = x permuted (1, 0, 2)\ny = parallel_map identity, in=v\n.output y\n",
+            n);
+        hg_graph *g = read_graph(text);
+        hg_buffer x = make_buffer(s->backend, in, count * 4), y = make_buffer(s->backend, out, count * 4);
+        CHECK_OK(hg_params_set_buffer(params, "x", x));
+        CHECK_OK(hg_params_set_buffer(params, "y", y));
+        CHECK_OK(hg_params_set_scalar(params, "b", HG_TYPE_U64, &b));
+        CHECK_OK(hg_params_set_scalar(params, "s", HG_TYPE_U64, &rows));
+        CHECK_OK(hg_graph_compile(s->backend, g, NULL, &executable));
+        CHECK_OK(hg_graph_bind(executable, params, &binding));
+        CHECK_OK(hg_graph_binding_launch(binding));
+        CHECK_OK(hg_buffer_read(s->backend, y, 0, out, count * 4));
+        uint32_t wrong = 0;
+        for (uint64_t i = 0; i < count; i++) wrong += out[i] != in[(i / n % b * rows + i / n / b) * n + i % n];
+        CHECK_MESSAGE(wrong == 0, "%u elements innermost: %u of %u are wrong", (unsigned)n, (unsigned)wrong, (unsigned)count);
+        hg_graph_binding_destroy(binding);
+        hg_graph_executable_destroy(executable);
+        hg_params_destroy(params);
+        hg_graph_release(g);
+        CHECK_OK(hg_backend_free_buffer(s->backend, x));
+        CHECK_OK(hg_backend_free_buffer(s->backend, y));
+        free(in);
+        free(out);
+    }
+}
+
 /* ---- failures ---- */
 
 static hg_status whole(scene *s) {
@@ -628,6 +669,7 @@ int main(int argc, char **argv) {
     faults(s);
     one_submission(s);
     later_value(s);
+    turned_axes(s);
     if (!device) failing_allocations(s);
     failing_calls_of_driver(s);
     free_scene(s);
