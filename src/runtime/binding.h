@@ -139,12 +139,12 @@ static inline void hg_binding_disown(hg_binding *binding) {
 /* binding->touches, when everything else of the binding is known. */
 hg_status hg_binding_find_touches(hg_binding *binding) HG_NODISCARD;
 
-/* ---- chained.c ---- */
+/* ---- sequence.c ---- */
 /* Of two bindings or more: a launch of the first becomes one of all, in their order, in one run. The others are not launched by themselves from now on; each
  * is kept by the one before. Not for programs that use the state of a context. */
-hg_status hg_binding_chain(hg_binding *const *bindings, uint32_t count) HG_NODISCARD;
+hg_status hg_binding_sequence(hg_binding *const *bindings, uint32_t count) HG_NODISCARD;
 /* Each by itself again. */
-void hg_binding_unchain(hg_binding *binding);
+void hg_binding_end_sequence(hg_binding *binding);
 
 /* ---- binding.c ---- */
 void hg_binding_retain(hg_binding *binding);

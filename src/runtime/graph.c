@@ -403,7 +403,7 @@ static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
 
 /* Devices that work while the host goes on are given all launches in one run: its commands go to the driver together, which may keep them as one plan. Others
  * have each launch ready. A profile is of single launches. */
-static hg_status chain_regions(hg_graph_binding *b) {
+static hg_status sequence_regions(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
     uint32_t count = 0;
     if (!e->backend->caps->asynchronous || e->backend->profile || !e->regions.count) return HG_OK;
@@ -415,7 +415,7 @@ static hg_status chain_regions(hg_graph_binding *b) {
         if (b->bindings[i]->launch.lanes) all[count++] = b->bindings[i];
     }
     hg_status status = HG_OK;
-    if (can && count > 1) status = hg_binding_chain(all, count);
+    if (can && count > 1) status = hg_binding_sequence(all, count);
     if (status == HG_OK && can && count > 1) b->whole = all[0];
     hg_free(all);
     return status;
@@ -451,7 +451,7 @@ static hg_status bind_all(hg_graph_binding *b, const hg_params *params) {
     HG_TRY(allocate_workspace(b));
     HG_TRY(bind_values(b, params));
     for (uint64_t i = 0; i < e->regions.count; i++) HG_TRY(bind_region(b, i));
-    return chain_regions(b);
+    return sequence_regions(b);
 }
 
 hg_status hg_graph_bind(hg_graph_executable *e, const hg_params *params, hg_graph_binding **binding) {
@@ -517,7 +517,7 @@ static hg_status wait_for_last(hg_graph_binding *b) {
 
 void hg_graph_binding_spoil(hg_graph_binding *b) {
     b->spoils = true;
-    hg_binding_unchain(b->whole); /* the host does something between calls */
+    hg_binding_end_sequence(b->whole); /* the host does something between calls */
     b->whole = NULL;
 }
 

@@ -3,7 +3,7 @@
 #include "runtime/binding.h"
 #include <string.h>
 
-hg_status hg_binding_chain(hg_binding *const *bindings, uint32_t count) {
+hg_status hg_binding_sequence(hg_binding *const *bindings, uint32_t count) {
     hg_binding *first = bindings[0];
     hg_touches all = {.binding = first};
     for (uint32_t i = 0; i < count; i++) {
@@ -28,7 +28,7 @@ hg_status hg_binding_chain(hg_binding *const *bindings, uint32_t count) {
     return HG_OK;
 }
 
-void hg_binding_unchain(hg_binding *binding) {
+void hg_binding_end_sequence(hg_binding *binding) {
     while (binding && binding->next) {
         hg_binding *next = binding->next;
         binding->next = NULL;
