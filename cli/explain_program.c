@@ -1,5 +1,5 @@
 /* hologram explain PROGRAM: each line with what lanes do there. Must not know: how it was found out. */
-#include "backends/cpu/compiled.h"
+#include "native/compiled.h"
 #include "offline/explain.h"
 #include "cli.h"
 #include "source.h"

@@ -1,7 +1,7 @@
 # Kernels of the operator table as native code: the host tool tools/gen_precompiled.c writes them as C for x86-64-v3 and -v4. Some 20 seconds
 # of a compiler: builds with sanitizers, for fuzzing and for other machines leave it out, and are the same but for the time of these kernels.
 option(HG_PRECOMPILE "carry kernels of the operator table as native code" ON)
-if(HG_PRECOMPILE AND TARGET hg_backends AND NOT HG_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"
+if(HG_PRECOMPILE AND TARGET hg_native AND NOT HG_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"
    AND NOT HG_TILES_DIR)
   add_executable(hg_gen_precompiled tools/gen_precompiled.c)
   foreach(room base io atlas isa translators kir kir_define kir_analysis kir_passes kir_build kir_legalise kir_device kir_pipeline library plan plan_steps
@@ -23,5 +23,5 @@ if(HG_PRECOMPILE AND TARGET hg_backends AND NOT HG_SANITIZE AND NOT CMAKE_CROSSC
                                                            -fvisibility=hidden -fstack-clash-protection -w -march=x86-64-${machine})
     list(APPEND HG_OBJECTS $<TARGET_OBJECTS:hg_precompiled_${level}>)
   endforeach()
-  target_compile_definitions(hg_backends PRIVATE HG_PRECOMPILED)
+  target_compile_definitions(hg_native PRIVATE HG_PRECOMPILED)
 endif()

@@ -2,7 +2,7 @@
  * Of the programs that are one kernel those are taken that run several times as fast so as on the tile interpreter (docs/performance.md); maps and
  * reductions have handlers of their own. At v4 those that gain by its vectors once more; what is carried for v3 does for all others. A file has one
  * length of turns: the narrow ones have the kernels of whole-array instructions whose blocks are shorter than the turn of the level. */
-#include "backends/cpu/precompiled.h"
+#include "native/precompiled.h"
 #include "base/base.h"
 #include "emit/emit.h"
 #include "isa/cfg.h"
@@ -100,7 +100,7 @@ static bool is_wanted(const char *operation) {
     return false;
 }
 
-/* The lanes of a turn are those of cpu/compiled.c: the level's, which blocks that are shorter halve. Kernels of other turns belong to another file. */
+/* The lanes of a turn are those of native/compiled.c: the level's, which blocks that are shorter halve. Kernels of other turns belong to another file. */
 static hg_status form_of(made *m) {
     uint32_t row = m->low->program->block[0], most = level->tiles == LIBRARY_TILES_V4 ? 32 : 16, lanes = most;
     while (lanes > 8 && row % lanes != 0) lanes /= 2;
@@ -233,7 +233,7 @@ static hg_status print(hg_text *out) {
     hg_text_addf(
         out,
         "/* Written by tools/gen_precompiled.c: generated */\n#define HGV_LANES %u\n#define HGV_BYTES %u\n#include <hologram/vector.h>\n"
-        "#include \"backends/cpu/precompiled.h\"\n\n",
+        "#include \"native/precompiled.h\"\n\n",
         (unsigned)level->lanes, (unsigned)level->bytes);
     HG_TRY(emit_vector_c_local(forms, names, unique, level->bytes, out));
     hg_text_addf(out, "static const cpu_precompiled rows[] = {\n");

@@ -49,7 +49,7 @@ typedef const hg_jit_table *(*hg_jit_entry)(uint32_t version);
 /* The functions of libc and libm that objects may call: where a level has no instruction for it. X(name) */
 #define HG_JIT_SYMBOLS(X) X(memcpy) X(memmove) X(memset) X(fma) X(fmaf) X(floor) X(floorf) X(trunc) X(truncf) X(rint) X(rintf)
 
-/* The functions of the library that objects may call (src/backends/cpu/helpers.c). Types of the result and the arguments: v none, p a pointer,
+/* The functions of the library that objects may call (src/native/helpers.c). Types of the result and the arguments: v none, p a pointer,
  * w a word of 64 bits, i one of 32. `keeps`: leaves all registers as they are but the result's and r11 (LLVM's preserve_allcc). X(name, keeps, types) */
 #define HG_JIT_HELPERS(X)                 \
     X(hgv_go_on, true, "wpw")             \

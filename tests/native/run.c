@@ -7,8 +7,8 @@
  * nothing runs, programs are only put in vector form, whose rules are checked (some 300 a second): the slice of the test suite does that with more of them.
  * The test suite runs a slice; the long form is `native_random --count 1000000`. */
 /* test: labels=differential timeout=600 */
-#include "backends/cpu/compiled.h"
-#include "backends/cpu/module.h"
+#include "native/compiled.h"
+#include "native/module.h"
 #include "differential/generate.h"
 #include "differential/reduce.h"
 #include "support/library.h"

@@ -1,5 +1,5 @@
 #include "c_vectors.h"
-#include "backends/cpu/compiled.h"
+#include "native/compiled.h"
 #include "base/base.h"
 #include "emit/emit.h"
 #include "jit/jit.h"

@@ -2,12 +2,12 @@
  * other queues is the runtime's business.
  * Must not know: programs, handles. */
 #include "base/thread.h"
-#include "backends/cpu/compiled.h"
-#include "backends/cpu/module.h"
 #include "backends/cpu/native.h"
-#include "backends/cpu/precompiled.h"
 #include "driver/driver.h"
 #include "library/tiles.h"
+#include "native/compiled.h"
+#include "native/module.h"
+#include "native/precompiled.h"
 #include "tile/tile.h"
 #include <stdio.h>
 #include <string.h>

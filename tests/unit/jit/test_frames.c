@@ -4,8 +4,8 @@
  * not stays interpreted, with the figure in the reason.
  *     test_frames [--all]     every shape at every level; else a seventh of them */
 /* test: timeout=900 */
-#include "backends/cpu/compiled.h"
-#include "backends/cpu/module.h"
+#include "native/compiled.h"
+#include "native/module.h"
 #include "support/runtime_support.h"
 #include "tile/tile.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* libhologram_jit.so as the library sees it: its one symbol, versions, objects that run and fault as they should at every level that the machine has,
  * several threads at once, and what it refuses. */
-#include "backends/cpu/object.h"
+#include "native/object.h"
 #include "jit/jit.h"
 #include "kir/analysis/analysis.h"
 #include "kir/parse.h"

@@ -3,8 +3,8 @@
  * and in the background (auto).
  *     test_jit_memory [--step N]     every N-th n: 1 is all of them; the test suite takes a slice */
 /* test: timeout=600 */
-#include "backends/cpu/compiled.h"
-#include "backends/cpu/module.h"
+#include "native/compiled.h"
+#include "native/module.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Kernels with barriers and shared memory as native code, made by gcc and by libhologram_jit.so: blocks of all shapes, lanes that end before
  * others, faults in several phases. What the tile interpreter gives is what they give.
  * test: labels=slow */
-#include "backends/cpu/compiled.h"
+#include "native/compiled.h"
 #include "base/base.h"
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"

@@ -1,7 +1,7 @@
 /* Functions of the library that objects of kernels call (HG_JIT_HELPERS).
  * Must not know: how objects are loaded. */
-#ifndef HG_BACKENDS_CPU_HELPERS_H
-#define HG_BACKENDS_CPU_HELPERS_H
+#ifndef HG_NATIVE_HELPERS_H
+#define HG_NATIVE_HELPERS_H
 
 typedef void cpu_helper(void);
 typedef struct cpu_helper_row {

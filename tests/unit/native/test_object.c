@@ -1,6 +1,6 @@
 /* The loader of object files: code of gcc and clang at several levels runs, functions outside are reached, and damaged files are refused or
  * loaded without a byte being touched that is not theirs (the code of a damaged file never runs). */
-#include "backends/cpu/object.h"
+#include "native/object.h"
 #include "support/sanitized.h"
 #include "test.h"
 #include <math.h>

@@ -2,8 +2,8 @@
  * constants read-only, nothing ever writable and executable at once. The bytes may come from a disk: whatever they are, no byte outside
  * of them and of the new memory is touched until somebody calls the code.
  * Must not know: kernels, compilers. */
-#ifndef HG_BACKENDS_CPU_OBJECT_H
-#define HG_BACKENDS_CPU_OBJECT_H
+#ifndef HG_NATIVE_OBJECT_H
+#define HG_NATIVE_OBJECT_H
 
 #include "base/base.h"
 

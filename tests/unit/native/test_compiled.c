@@ -2,7 +2,7 @@
 /* Native code of kernels on the CPU, made by gcc in place of libhologram_jit.so: at once, in the background, from the object cache; every way in which it
  * may fail, processes that share a cache and are killed, kernels that go and processes that fork while they are compiled. Results are
  * right in all of them. */
-#include "backends/cpu/compiled.h"
+#include "native/compiled.h"
 #include "runtime/binding.h"
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"

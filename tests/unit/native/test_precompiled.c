@@ -2,7 +2,7 @@
  * the tile interpreter. */
 /* test: labels=code */
 #include "support/runtime_support.h"
-#include "backends/cpu/precompiled.h"
+#include "native/precompiled.h"
 #include "base/base.h"
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"

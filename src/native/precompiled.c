@@ -1,5 +1,5 @@
 /* See precompiled.h. */
-#include "backends/cpu/precompiled.h"
+#include "native/precompiled.h"
 #include "isa/program.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * Those that keep registers leave all as they are but the result's and r11, so that no vector goes to memory for the sake of a call that hardly
  * happens. Objects enter them through cpu_keep. */
-#include "backends/cpu/helpers.h"
+#include "native/helpers.h"
 #include "base/base.h"
 #include "base/thread.h"
 #include "jit/jit.h"

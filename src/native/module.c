@@ -1,6 +1,6 @@
 /* See module.h. The module lies beside the library, or where the system's loader finds it. It is never closed: compiles that were left
  * alone may be at work in it. Must not know: kernels, caches. */
-#include "backends/cpu/module.h"
+#include "native/module.h"
 #include "base/fork.h"
 #include "base/host.h"
 #include "base/library.h"

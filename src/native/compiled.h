@@ -1,7 +1,7 @@
 /* Kernels as native code, of one device: from the object cache, else by a compiler from their vector form.
  * Must not know: when that is worth it, how a compiler works. */
-#ifndef HG_BACKENDS_CPU_COMPILED_H
-#define HG_BACKENDS_CPU_COMPILED_H
+#ifndef HG_NATIVE_COMPILED_H
+#define HG_NATIVE_COMPILED_H
 
 #include "base/blobcache.h"
 #include "jit/jit.h"

@@ -1,8 +1,8 @@
 /* See object.h. What is in an object file: System V ABI, chapters 4 and 5, and its AMD64 supplement, 4.4 (relocations).
  * All sections of a kind lie together, each kind in pages of its own: text and a jump to each function outside, constants and
  * an address for each symbol (the global offset table), variables. Functions outside are reached by those jumps, so the distance to them does not matter. */
-#include "backends/cpu/object.h"
-#include "backends/cpu/helpers.h"
+#include "native/object.h"
+#include "native/helpers.h"
 #include "jit/jit.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What objects of kernels call in the library: those functions that keep registers do, whatever the function of the launch does with them, and get
  * their arguments, on the stack too. What they answer: kernels that fault, on each level (tests/unit/jit, the random programs). */
-#include "backends/cpu/helpers.h"
+#include "native/helpers.h"
 #include "test.h"
 #include <hologram/vector.h>
 

@@ -1,7 +1,7 @@
 /* libhologram_jit.so: where it is, whether it can be used, who is in it.
  * Must not know: kernels, caches. */
-#ifndef HG_BACKENDS_CPU_MODULE_H
-#define HG_BACKENDS_CPU_MODULE_H
+#ifndef HG_NATIVE_MODULE_H
+#define HG_NATIVE_MODULE_H
 
 #include "base/base.h"
 #include "jit/jit.h"

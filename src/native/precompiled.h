@@ -1,7 +1,7 @@
 /* Kernels of the operator table and of whole-array instructions that the library carries as native code, for those that have no compiler yet and for first launches.
  * Must not know: how the code was made. */
-#ifndef HG_BACKENDS_CPU_PRECOMPILED_H
-#define HG_BACKENDS_CPU_PRECOMPILED_H
+#ifndef HG_NATIVE_PRECOMPILED_H
+#define HG_NATIVE_PRECOMPILED_H
 
 #include "tile/tile.h"
 

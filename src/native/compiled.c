@@ -1,7 +1,7 @@
 /* See compiled.h. An object in the cache is found by everything that it depends on: the kernel as text, the widths, the level, the compiler. */
-#include "backends/cpu/compiled.h"
-#include "backends/cpu/module.h"
-#include "backends/cpu/object.h"
+#include "native/compiled.h"
+#include "native/module.h"
+#include "native/object.h"
 #include "isa/program.h"
 #include <hologram/vector.h>
 #include <stdio.h>
