@@ -178,13 +178,13 @@ static uint64_t arena_address(hg_driver_arena *arena) { return (uint64_t)(uintpt
 
 static void set_up(void) {
     cuda_promise(&caps, "");
-    caps.max_block_lanes = caps.max_group[0] = caps.max_group[1] = HG_MAX_BLOCK_LANES;
-    caps.max_group[2] = 64;
-    caps.max_groups[0] = INT32_MAX;
-    caps.max_groups[1] = caps.max_groups[2] = 65535;
-    caps.max_shared_bytes = HG_MAX_SHARED_BYTES - KIR_SHARED_RESERVED;
-    caps.flat_group = 256;
-    caps.memory_bytes = caps.max_arena_bytes = UINT64_C(1) << 32;
+    caps.scheduling.max_block_lanes = caps.scheduling.max_group[0] = caps.scheduling.max_group[1] = HG_MAX_BLOCK_LANES;
+    caps.scheduling.max_group[2] = 64;
+    caps.scheduling.max_groups[0] = INT32_MAX;
+    caps.scheduling.max_groups[1] = caps.scheduling.max_groups[2] = 65535;
+    caps.memory.max_shared_bytes = HG_MAX_SHARED_BYTES - KIR_SHARED_RESERVED;
+    caps.hints.flat_group = 256;
+    caps.memory.total_bytes = caps.memory.max_arena_bytes = UINT64_C(1) << 32;
     snprintf(caps.identity, sizeof caps.identity, "gen-ptx");
     driver = hg_driver_null;
     driver.name = "gen-ptx";
@@ -204,7 +204,7 @@ static hg_status believe(const char *folder) {
     const hg_probe_result exact = {0};
     hg_blob_cache *cache = NULL;
     HG_TRY(hg_blob_cache_open(folder, 1 << 20, &cache));
-    hg_probe_keep(&(hg_probe_device){.caps = &caps.tiers[0].kir, .identity = caps.identity}, cache, &exact);
+    hg_probe_keep(&(hg_probe_device){.caps = &caps.compiler.tiers[0].kir, .identity = caps.identity}, cache, &exact);
     hg_blob_cache_close(cache);
     return HG_OK;
 }
@@ -246,9 +246,9 @@ static hg_status run_with(hg_backend *b, const hg_program *program, uint64_t byt
 /* As one dispatch that begins at lane 0, and as a part of a launch: what devices cut, and this one would not, is cut where lanes run on a CPU. */
 static hg_status run(hg_backend *b, const hg_program *program, uint64_t bytes) {
     hg_status status = run_with(b, program, bytes);
-    b->own_caps.on_cpu = true;
+    b->own_caps.hints.on_cpu = true;
     if (status == HG_OK) status = run_with(b, program, bytes);
-    b->own_caps.on_cpu = false;
+    b->own_caps.hints.on_cpu = false;
     return status;
 }
 
@@ -297,7 +297,7 @@ static hg_status run_all(const char *folder) {
     HG_TRY(believe(folder));
     HG_TRY(hg_backend_create_with_config(&config, &b));
     HG_IGNORE(hg_backend_probe(b, &wrong)); /* for its kernels */
-    b->own_caps.target = caps.target;
+    b->own_caps.compiler.target = caps.compiler.target;
     hg_status status = HG_OK;
     for (uint32_t i = 0; hg_kernel_name(i) && status == HG_OK; i++) {
         hg_program *program = NULL;

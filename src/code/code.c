@@ -10,7 +10,8 @@ enum { MAX_CODES = 32 }; /* a kernel launched with ever new block sizes on a dev
 static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, uint64_t deadline_ns, kir_module **low) {
     const hg_device_caps *caps = set->caps;
     if (!set->high) return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has no form left to compile from", set->name);
-    kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->tiers[tier].kir, .deadline_ns = deadline_ns, .verify = set->verify};
+    kir_compilation c = {
+        .max_slots = caps->compiler.max_slots, .caps = &caps->compiler.tiers[tier].kir, .deadline_ns = deadline_ns, .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, first, KIR_STAGE_LOW, set->high, low));
     for (kir_function *f = (*low)->functions; f; f = f->next) kir_number(f); /* threads copy it at the same time */
     return HG_OK;
@@ -106,10 +107,10 @@ void hg_code_set_destroy(hg_code_set *set) {
 static bool has_one_code(const hg_tier_caps *t) { return !t->device_form && !t->by_aliases; }
 
 uint8_t hg_code_next_tier(hg_code_set *set) {
-    if (set->caps->tier_count < 2) return 0;
+    if (set->caps->compiler.tier_count < 2) return 0;
     uint64_t launches = hg_atomic_fetch_add(&set->launches, 1, HG_RELAXED);
-    for (uint32_t t = set->caps->tier_count - 1; t > 0; t--)
-        if (launches >= set->caps->tiers[t].from_launch && !hg_atomic_load(&set->tiers[t].given_up, HG_RELAXED)) return (uint8_t)t;
+    for (uint32_t t = set->caps->compiler.tier_count - 1; t > 0; t--)
+        if (launches >= set->caps->compiler.tiers[t].from_launch && !hg_atomic_load(&set->tiers[t].given_up, HG_RELAXED)) return (uint8_t)t;
     return 0;
 }
 
@@ -314,7 +315,7 @@ hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
     const hg_device_caps *caps = set->caps;
     hg_code_tier *t = &set->tiers[0];
-    if (!has_one_code(&caps->tiers[0])) return HG_OK;
+    if (!has_one_code(&caps->compiler.tiers[0])) return HG_OK;
     hg_code *c = new_code(&(hg_code_key){0});
     if (!c) return hg_fail_memory();
     c->references = 1;
@@ -329,7 +330,7 @@ hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
     hg_atomic_store(&t->only, c, HG_RELEASE);
     kir_module_destroy(t->low);
     t->low = NULL;
-    if (caps->tier_count == 1 && !keep_high) {
+    if (caps->compiler.tier_count == 1 && !keep_high) {
         kir_module_destroy(set->high);
         set->high = NULL;
     }

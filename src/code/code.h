@@ -134,7 +134,7 @@ hg_better hg_code_better(const hg_code_set *set);
 
 /* The tier for a launch that begins now, which is counted. */
 uint8_t hg_code_next_tier(hg_code_set *set);
-static inline bool hg_code_in_device_form(const hg_code_set *set, uint8_t tier) { return set->caps->tiers[tier].device_form; }
+static inline bool hg_code_in_device_form(const hg_code_set *set, uint8_t tier) { return set->caps->compiler.tiers[tier].device_form; }
 /* Launches stay below this tier from now on: its compiler failed. */
 void hg_code_give_up(hg_code_set *set, uint8_t tier);
 

@@ -39,7 +39,7 @@ static bool writes_class(const kir_value *v) { return (v->op == KIR_STORE || v->
  * atomics that the device lacks, whose rounds nobody knows. */
 static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
     enum { MOST_FOLDED = 64 };
-    uint64_t most = set->caps->target.max_rounds;
+    uint64_t most = set->caps->compiler.target.max_rounds;
     if (!most) return false;
     for (const kir_function *f = low->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
@@ -50,8 +50,8 @@ static bool may_be_cut(const hg_code_set *set, const kir_module *low) {
 /* Whether its lanes can go on in another dispatch where they have more rounds than the device runs. */
 static bool may_be_long(const hg_code_set *set, const kir_module *low) {
     enum { PART = 64 };
-    if (set->needs_blocks || set->caps->target.bind_arenas || set->caps->compiles_late) return false;
-    return kir_most_rounds(low, NULL) > set->caps->target.max_rounds / PART;
+    if (set->needs_blocks || set->caps->compiler.target.bind_arenas || set->caps->compiler.compiles_late) return false;
+    return kir_most_rounds(low, NULL) > set->caps->compiler.target.max_rounds / PART;
 }
 
 void hg_code_note(hg_code_set *set, const kir_module *low) {
@@ -61,7 +61,7 @@ void hg_code_note(hg_code_set *set, const kir_module *low) {
     set->resumes = set->cuts_loops && may_be_long(set, low);
     set->wants_blocks = set->needs_blocks || (!set->resumes && kir_device_wants_blocks(low));
     set->plain_barriers = !low->has_open;
-    set->bindable = set->caps->bound_bytes && low->slots.count <= set->caps->bound_slots && !low->has_open;
+    set->bindable = set->caps->compiler.bound_bytes && low->slots.count <= set->caps->compiler.bound_slots && !low->has_open;
     for (const kir_function *f = low->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
             set->work++;
@@ -167,7 +167,7 @@ static hg_status create_kernel(hg_code_set *set, const hg_driver_code *code, kir
 }
 
 static kir_device_options options_of(const hg_code_set *set, const hg_code_key *key, bool relaxed) {
-    const kir_device_target *whole = &set->caps->target;
+    const kir_device_target *whole = &set->caps->compiler.target;
     kir_device_options options = {.target = key->bound ? bound_target(*whole) : *whole,
                                   .form = key->form,
                                   .small = key->small,
@@ -175,11 +175,11 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .at_origin = key->at_origin,
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
-                                  .hide_zeros = set->caps->tiers[key->tier].kir.folds_zeros && !relaxed,
+                                  .hide_zeros = set->caps->compiler.tiers[key->tier].kir.folds_zeros && !relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone,
                                   .resumes = set->resumes,
-                                  .may_idle = set->caps->compiles_late,
+                                  .may_idle = set->caps->compiler.compiles_late,
                                   .distinct = key->distinct};
     if (options.target.bind_arenas) {
         options.target.max_arenas = key->open_arenas;
@@ -195,7 +195,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
 
 /* A kernel that the device's compiler would not live through never reaches it. */
 static hg_status fit(const hg_code_set *set, kir_module *form) {
-    uint64_t most = set->caps->max_operations, size = 0;
+    uint64_t most = set->caps->compiler.max_operations, size = 0;
     if (!most) return HG_OK;
     HG_TRY(kir_call_once(form, most, &size));
     if (size <= most) return HG_OK;

@@ -9,7 +9,8 @@ enum { LOOK = 1, COMPILE = 2 };
 
 /* Its high form, lowered for better code. */
 static hg_status lower(hg_code_set *set, const hg_patience *patience, kir_module **low) {
-    const kir_compilation c = {.max_slots = set->caps->max_slots, .caps = &set->caps->better, .patience = patience, .verify = set->verify};
+    const kir_compilation c = {
+        .max_slots = set->caps->compiler.max_slots, .caps = &set->caps->compiler.better, .patience = patience, .verify = set->verify};
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_LEGAL, KIR_STAGE_LOW, set->high, low));
     if ((*low)->inputs.count == set->input_count && (*low)->slots.count == set->slot_count) return HG_OK;
     kir_module_destroy(*low);
@@ -88,13 +89,13 @@ static hg_status improve_at_once(void *user) {
 }
 
 bool hg_code_improves(const hg_code_set *set) {
-    hg_improves when = set->caps->improves;
-    if (set->caps->tier_count != 1 || !set->driver->kernel_improve) return false;
+    hg_improves when = set->caps->compiler.improves;
+    if (set->caps->compiler.tier_count != 1 || !set->driver->kernel_improve) return false;
     return when == HG_IMPROVES_AT_ONCE || (when == HG_IMPROVES_HOT && set->background);
 }
 
 void hg_code_improve(hg_code_set *set) {
-    if (set->caps->improves == HG_IMPROVES_AT_ONCE) {
+    if (set->caps->compiler.improves == HG_IMPROVES_AT_ONCE) {
         hg_error kept = *hg_error_record();
         HG_IGNORE(hg_call_deep(improve_at_once, set, "compiling"));
         *hg_error_record() = kept;

@@ -43,50 +43,70 @@ enum { HG_MAX_TIERS = 2 };
 /* When kernels get better code (hg_driver.kernel_improve) in place of what they have. */
 typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ONCE } hg_improves;
 
-/* Capabilities after the numeric probe. */
-typedef struct hg_device_caps {
+/* What code a device takes, and what of it makes code. */
+typedef struct hg_compiler_caps {
     hg_tier_caps tiers[HG_MAX_TIERS]; /* the later, the faster its code and the longer its compiler takes */
     uint32_t tier_count;
-    hg_improves improves; /* of a device with one tier, which is no device form */
-    kir_caps better;      /* what such code is made from may contain; it has the inputs and slots of the tier's form */
-    bool host_memory;     /* arenas are host memory: map is free and copies are memcpy */
-    bool can_import;
-    bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
-    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and plan_create takes it */
-    uint32_t max_slots; /* direct buffers of a kernel */
-    uint32_t max_block_lanes;
-    uint64_t max_shared_bytes;
-    uint64_t memory_bytes;
-    bool exact;
-    /* Devices with a tier of device forms: */
-    bool asynchronous; /* submit may return before the work is done: wait for the signal */
-    /* Kernels read the uniform values of plans from memory (plan_reads): the host learns them only by a wait. */
-    bool uniforms_in_memory;
-    bool static_groups; /* group size and group memory are part of the code */
-    bool on_cpu;        /* lanes run on the CPU, one after another or a few at a time */
-    bool
-        compiles_late; /* the driver's compiler may run when a dispatch does: see code_prepare. Forms can idle (kir_device_options.may_idle) */
-    /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
-    bool serial_groups;
-    kir_device_target target;
+    hg_improves improves;     /* of a device with one tier, which is no device form */
+    kir_caps better;          /* what such code is made from may contain; it has the inputs and slots of the tier's form */
+    kir_device_target target; /* what device forms are made for */
+    uint32_t max_slots;       /* direct buffers of a kernel */
     /* Operations of a kernel, functions written in place of each call, beyond which the device's compiler is not asked; 0: any number. */
     uint64_t max_operations;
-    uint64_t bound_bytes;     /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read
-                                    faster, when all their slots end within this many bytes of their arena; 0: no */
-    uint32_t bound_slots;     /* slots of such a kernel */
-    uint8_t tile_kind;        /* library_tile_kind: sizes of tiles that nobody measured on it */
-    bool dot4;                /* four products of bytes at once take it no longer than one of f32 */
-    uint32_t max_groups[3];   /* of one dispatch */
+    bool static_groups; /* group size and group memory are part of the code */
+    /* The driver's compiler may run when a dispatch does: see code_prepare. Forms can idle (kir_device_options.may_idle). */
+    bool compiles_late;
+    /* target.addressed: kernels of 32-bit accesses may also be made for bindings, which some devices read faster, when all their slots end
+     * within this many bytes of their arena; 0: no. */
+    uint64_t bound_bytes;
+    uint32_t bound_slots; /* slots of a kernel that is made for bindings so */
+} hg_compiler_caps;
+
+/* Where buffers lie. */
+typedef struct hg_memory_caps {
+    bool host_memory; /* arenas are host memory: map is free and copies are memcpy */
+    bool can_import;  /* arena_import takes memory of the host */
+    /* Kernels read the uniform values of plans from memory (plan_reads): the host learns them only by a wait. */
+    bool uniforms_in_memory;
+    uint64_t total_bytes;      /* of the device; 0: not known */
+    uint64_t arena_bytes;      /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
+    uint64_t max_arena_bytes;  /* largest single allocation */
+    uint64_t max_shared_bytes; /* memory of a block */
+} hg_memory_caps;
+
+/* How work is divided and submitted. */
+typedef struct hg_scheduling_caps {
+    bool asynchronous;  /* submit may return before the work is done: wait for the signal */
+    bool joins_steps;   /* HG_CMD_STEP takes several (hg_driver_step.next) */
+    bool records_steps; /* HG_CMD_STEP never faults, so that nobody waits behind it, and plan_create takes it */
+    /* Invocations of a group run one after another anyhow: a block with barriers is one invocation that loops over its lanes. */
+    bool serial_groups;
+    uint32_t max_block_lanes; /* lanes of a block */
+    uint32_t max_groups[3];   /* groups of one dispatch in each direction */
     uint32_t max_group[3];    /* lanes of a group in each direction; max_block_lanes in all */
-    uint32_t flat_group;      /* good size of a group for FLAT kernels */
-    uint64_t arena_bytes;     /* size of arenas that the runtime divides among buffers; 0: an arena a buffer */
-    uint64_t max_arena_bytes; /* largest single allocation */
-    char identity[256];       /* driver, device and versions, the CPU of a driver on it: part of every cache key; "" when unknown */
+} hg_scheduling_caps;
+
+/* What is fast. Nothing becomes wrong where a hint is. */
+typedef struct hg_hints {
+    uint8_t tile_kind;   /* library_tile_kind: sizes of tiles that nobody measured on it */
+    bool dot4;           /* four products of bytes at once take it no longer than one of f32 */
+    bool on_cpu;         /* lanes run on the CPU, one after another or a few at a time */
+    uint32_t flat_group; /* good size of a group for FLAT kernels */
+} hg_hints;
+
+/* Capabilities after the numeric probe. */
+typedef struct hg_device_caps {
+    hg_compiler_caps compiler;
+    hg_memory_caps memory;
+    hg_scheduling_caps scheduling;
+    hg_hints hints;
+    bool exact;         /* hg_device_info.exact */
+    char identity[256]; /* driver, device and versions, the CPU of a driver on it: part of every cache key; "" when unknown */
 } hg_device_caps;
 
 static inline bool hg_has_device_form(const hg_device_caps *caps) {
-    for (uint32_t i = 0; i < caps->tier_count; i++)
-        if (caps->tiers[i].device_form) return true;
+    for (uint32_t i = 0; i < caps->compiler.tier_count; i++)
+        if (caps->compiler.tiers[i].device_form) return true;
     return false;
 }
 
@@ -159,10 +179,10 @@ typedef struct hg_driver_step {
     hg_range scratch; /* as many bytes as step_supported asked for; of no meaning before and after */
     uint32_t max_threads; /* as of a launch */
     hg_limit limit;       /* that work on the host keeps: it asks between pieces, and gives the fault of a time-out or a cancel */
-    /* Where caps.joins_steps: the step that comes next on the same elements, after which the command is over; NULL: none. Then all are maps that
+    /* Where caps.scheduling.joins_steps: the step that comes next on the same elements, after which the command is over; NULL: none. Then all are maps that
      * cannot fault, of one number of elements, and each two of their arrays are the same memory or share none. */
     const struct hg_driver_step *next;
-    const struct hg_driver_launch *joined; /* of the first: all of them as one kernel, where caps.improves; NULL: there is none */
+    const struct hg_driver_launch *joined; /* of the first: all of them as one kernel, where caps.compiler.improves; NULL: there is none */
 } hg_driver_step;
 
 /* Code for code_create. The module and the layout are not kept. */
@@ -170,7 +190,7 @@ typedef struct hg_driver_code {
     const kir_module *module; /* in device form */
     uint32_t tier;
     const kir_device_layout *layout;
-    kir_device_target target; /* that it was made for: the device's, or bindings where it has addresses too (caps.bound_bytes) */
+    kir_device_target target; /* that it was made for: the device's, or bindings where it has addresses too (caps.compiler.bound_bytes) */
     uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
     uint64_t group_memory;    /* bytes, reserved ones included */
 } hg_driver_code;
@@ -247,7 +267,7 @@ typedef struct hg_driver {
     void *(*arena_map)(hg_driver_arena *arena); /* optional: the host address, valid until arena_unmap */
     void (*arena_unmap)(hg_driver_arena *arena);
     /* Where in the host's memory an arena lies, also where the host must not touch it there; NULL: nowhere. Optional: a driver that imports
-     * memory and has neither this nor caps.host_memory leaves the runtime unable to tell arenas apart. */
+     * memory and has neither this nor caps.memory.host_memory leaves the runtime unable to tell arenas apart. */
     const void *(*arena_host)(const hg_driver_arena *arena);
     /* What others that use the device know the arena by: kind, device and memory, whose size and bytes are the runtime's. Optional. */
     void (*arena_native)(hg_device *device, hg_driver_arena *arena, hg_native_buffer *native);
@@ -274,7 +294,7 @@ typedef struct hg_driver {
     hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
                              hg_driver_kernel **kernel); /* a tier of device forms: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
-    /* Optional, both or none; where caps.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
+    /* Optional, both or none; where caps.compiler.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
      * when it is worth a look whether there is better code already (hot false), and when it is worth compiling. It returns at once. False: this
      * kernel stays as it is.
      * kernel_improve: gives the kernel that code while launches of it run, and takes the module over; one call at a time for a kernel, from any thread.
@@ -297,7 +317,7 @@ typedef struct hg_driver {
     /* Optional: the library that native steps go through, or why none does and what to install. Opens it. */
     bool (*steps_by)(char text[256]);
     /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY, HG_CMD_FILL and, with
-     * caps.records_steps, HG_CMD_STEP; what their pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
+     * caps.scheduling.records_steps, HG_CMD_STEP; what their pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */
     hg_status (*plan_create)(hg_device *device, const hg_driver_command *commands, uint32_t count, hg_driver_plan **plan);
     hg_status (*plan_launch)(hg_driver_queue *queue, hg_driver_plan *plan, hg_driver_event *const *waits, uint32_t wait_count,
                              hg_driver_event *signal); /* (queue) as queue_submit */
@@ -331,7 +351,7 @@ hg_status hg_driver_would_block(const hg_driver *driver, const char *what) HG_NO
 hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_event *event) HG_NODISCARD;
 /* Whether a call may wait for what it submits: there is nothing to wait for, or it can be waited for. */
 static inline bool hg_driver_can_block(const hg_driver *driver, const hg_device_caps *caps) {
-    return !caps->asynchronous || hg_driver_can_wait(driver);
+    return !caps->scheduling.asynchronous || hg_driver_can_wait(driver);
 }
 /* One command on a queue that nobody else uses, to its end. */
 hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, hg_driver_queue *queue,
@@ -349,7 +369,7 @@ uint64_t hg_driver_gone(void);
 
 /* Where the host has an arena; NULL: nowhere, or nobody knows. */
 static inline const void *hg_arena_host(const hg_driver *driver, const hg_device_caps *caps, hg_driver_arena *arena) {
-    if (caps->host_memory) return driver->arena_map(arena);
+    if (caps->memory.host_memory) return driver->arena_map(arena);
     return driver->arena_host ? driver->arena_host(arena) : NULL;
 }
 

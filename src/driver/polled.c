@@ -373,7 +373,7 @@ static hg_status queue_create(hg_device *d, hg_driver_queue **queue) {
     if (!q) return hg_fail_memory();
     q->device = d;
     hg_status status = d->driver->queue_create(d->real, &q->real);
-    if (status == HG_OK && d->driver->device_caps(d->real)->asynchronous) {
+    if (status == HG_OK && d->driver->device_caps(d->real)->scheduling.asynchronous) {
         status = d->driver->event_create(d->real, &q->event);
         if (status != HG_OK) d->driver->queue_destroy(q->real);
     }
@@ -641,8 +641,8 @@ hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_drive
     d->asks = asks;
     d->random = hg_pretended_number(options->pretend, asks ? "no-wait" : "polled", 1);
     d->caps = *driver->device_caps(d->real);
-    d->caps.asynchronous = true;
-    if (hg_pretends(options->pretend, "staging")) d->caps.host_memory = false;
+    d->caps.scheduling.asynchronous = true;
+    if (hg_pretends(options->pretend, "staging")) d->caps.memory.host_memory = false;
     hg_mutex_init(&d->lock);
     fill_table(d);
     *table = &d->table;

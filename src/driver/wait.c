@@ -22,7 +22,7 @@ hg_status hg_driver_wait(const hg_driver *driver, hg_device *device, hg_driver_e
 hg_status hg_driver_run(const hg_driver *driver, hg_device *device, const hg_device_caps *caps, hg_driver_queue *queue,
                         const hg_driver_command *command) {
     hg_driver_event *event = NULL;
-    if (caps->asynchronous) HG_TRY(driver->event_create(device, &event));
+    if (caps->scheduling.asynchronous) HG_TRY(driver->event_create(device, &event));
     hg_status status = driver->queue_submit(queue, command, 1, NULL, 0, event);
     if (status == HG_OK && event) status = hg_driver_wait(driver, device, event);
     if (event) driver->event_destroy(event);

@@ -218,7 +218,7 @@ static hg_queue_state issue_transfer(hg_queue *q, hg_flight *f) {
     if (f->transfer.seen) { /* after everything before it */
         if (f != q->first_flight) return HG_QUEUE_DEVICE;
         if (f->transfer.length) hg_transfer_on_host(&f->transfer);
-    } else if (!b->caps->asynchronous) {
+    } else if (!b->caps->scheduling.asynchronous) {
         status = b->driver->queue_submit(q->stream->queue, &f->transfer.command, 1, NULL, 0, NULL);
     } else {
         status = b->driver->event_create(b->device, &f->event);
@@ -266,7 +266,7 @@ static void offer(const hg_queue *q, hg_flight *f) {
     const hg_submission_work *s = f->of;
     bool last = f->state == HG_FLIGHT_ISSUED && s->next_command == s->count && s->status == HG_OK && !s->unsure;
     hg_driver_event *event = f->binding ? (hg_run_awaits_event(&f->run) ? f->run.event : NULL) : f->event;
-    if (!last || !event || !s->signal || !q->backend->caps->asynchronous) return;
+    if (!last || !event || !s->signal || !q->backend->caps->scheduling.asynchronous) return;
     hg_event_offer(s->signal, event);
     f->offered = true;
 }
@@ -342,7 +342,7 @@ static bool has_followed(hg_submission_work *s, hg_event **event) {
 static bool is_for_host(const hg_queue *q, const hg_submission_work *s) {
     hg_command_kind kind = s->commands[s->next_command].kind;
     bool copies = kind == HG_COMMAND_COPY_IN || kind == HG_COMMAND_COPY_OUT;
-    return kind == HG_COMMAND_HOST_CALL || (copies && q->backend->caps->host_memory);
+    return kind == HG_COMMAND_HOST_CALL || (copies && q->backend->caps->memory.host_memory);
 }
 
 /* Submissions whose commands were all taken and whose flights are over, in order. *late: an event that the first of them comes after and
@@ -396,7 +396,7 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
     for (; s->next_wait < s->wait_count; s->next_wait++) {
         *event = s->waits[s->next_wait];
         if (!hg_event_is_done(*event)) {
-            if (!q->backend->caps->asynchronous || !hg_event_follow(*event, q->backend, q->stream->queue)) return false;
+            if (!q->backend->caps->scheduling.asynchronous || !hg_event_follow(*event, q->backend, q->stream->queue)) return false;
             s->followed = true;
             continue;
         }

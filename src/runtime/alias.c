@@ -11,7 +11,7 @@ static hg_alias relation(const hg_driver *driver, const hg_device_caps *caps, co
     uint64_t from = x->offset, to = y->offset;
     if (x->arena != y->arena) {
         uint64_t x_host = (uintptr_t)hg_arena_host(driver, caps, x->arena), y_host = (uintptr_t)hg_arena_host(driver, caps, y->arena);
-        if (!x_host || !y_host) return caps->can_import && !driver->arena_host ? HG_ALIAS_OVERLAPPING : HG_ALIAS_DISTINCT;
+        if (!x_host || !y_host) return caps->memory.can_import && !driver->arena_host ? HG_ALIAS_OVERLAPPING : HG_ALIAS_DISTINCT;
         from += x_host;
         to += y_host;
     }

@@ -85,11 +85,11 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
 /* Whether what the device allocates is the host's memory. */
 static bool lives_on_host(const hg_backend *b) {
     hg_device_info info;
-    return b->caps->host_memory || !b->caps->memory_bytes || (hg_backend_device(b, &info) == HG_OK && info.software);
+    return b->caps->memory.host_memory || !b->caps->memory.total_bytes || (hg_backend_device(b, &info) == HG_OK && info.software);
 }
 
 static void set_budget(hg_backend *b) {
-    uint64_t asked = b->config.max_memory, reported = b->caps->memory_bytes;
+    uint64_t asked = b->config.max_memory, reported = b->caps->memory.total_bytes;
     hg_budget_of_host(&b->budget, asked);
     b->on_host = lives_on_host(b);
     if (!asked && !b->on_host) b->budget.limit = reported - reported / 8;
@@ -112,8 +112,8 @@ static hg_status open_backend(hg_backend *b) {
     if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
-    if (b->caps->tiers[0].device_form) HG_TRY(hg_backend_trust(b)); /* its kernels are small: they have no limit */
-    if (b->caps->improves == HG_IMPROVES_HOT) HG_TRY(hg_background_create(&b->background));
+    if (b->caps->compiler.tiers[0].device_form) HG_TRY(hg_backend_trust(b)); /* its kernels are small: they have no limit */
+    if (b->caps->compiler.improves == HG_IMPROVES_HOT) HG_TRY(hg_background_create(&b->background));
     return hg_compiler_create(b->driver, b->device, b->config.compile_timeout_ms, &b->compiler);
 }
 

@@ -323,8 +323,8 @@ static void add_word(hg_device_info *device, bool has, const char *word) {
 
 /* What programs gain from, in words of one list for all devices. */
 static void describe(const hg_device_caps *caps, hg_device_info *device) {
-    const kir_caps *k = &caps->tiers[0].kir;
-    const kir_device_target *t = &caps->target;
+    const kir_caps *k = &caps->compiler.tiers[0].kir;
+    const kir_device_target *t = &caps->compiler.target;
     device->capabilities[0] = 0;
     add_word(device, k->i8, "i8");
     add_word(device, k->i16, "i16");
@@ -335,26 +335,26 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
     add_word(device, k->fma64, "fma64");
     add_word(device, k->subnormals, "subnormals");
     add_word(device, k->dot4, "dot4");
-    if (caps->tiers[0].device_form) {
+    if (caps->compiler.tiers[0].device_form) {
         add_word(device, t->memory8, "memory8");
         add_word(device, t->memory16, "memory16");
         add_word(device, t->memory64, "memory64");
         add_word(device, t->atomic64, "atomic64");
         add_word(device, t->addressed, "addresses");
-        add_word(device, caps->asynchronous, "asynchronous");
+        add_word(device, caps->scheduling.asynchronous, "asynchronous");
     }
     if (t->max_rounds) {
         char rounds[32];
         snprintf(rounds, sizeof rounds, "loops<=%u", (unsigned)t->max_rounds);
         add_word(device, true, rounds);
     }
-    add_word(device, caps->host_memory, "host-memory");
-    add_word(device, caps->can_import, "import");
+    add_word(device, caps->memory.host_memory, "host-memory");
+    add_word(device, caps->memory.can_import, "import");
     device->exact = caps->exact;
-    device->max_block_lanes = caps->max_block_lanes;
-    device->max_shared_bytes = caps->max_shared_bytes;
-    if (caps->memory_bytes) device->memory_bytes = caps->memory_bytes;
-    if (caps->max_arena_bytes) device->max_buffer_bytes = caps->max_arena_bytes;
+    device->max_block_lanes = caps->scheduling.max_block_lanes;
+    device->max_shared_bytes = caps->memory.max_shared_bytes;
+    if (caps->memory.total_bytes) device->memory_bytes = caps->memory.total_bytes;
+    if (caps->memory.max_arena_bytes) device->max_buffer_bytes = caps->memory.max_arena_bytes;
 }
 
 hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_t size) {

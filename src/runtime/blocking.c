@@ -55,7 +55,7 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
     if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &launch->class_memory));
     if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, launch);
-    if (context->backend->caps->tier_count > 1) HG_TRY(hg_launch_tier(binding, 0, stream, launch, &tier));
+    if (context->backend->caps->compiler.tier_count > 1) HG_TRY(hg_launch_tier(binding, 0, stream, launch, &tier));
     launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch of a queue had one */
     if (hg_code_in_device_form(kernel->code, tier))
         HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, tier, launch, bound->proven, !changed && !kernel->uses_class,

@@ -20,7 +20,7 @@ static bool number_array(const hg_backend *b, hg_chain_found *f, uint32_t *count
         if (relation == HG_ALIAS_IDENTICAL) return true;
         if (relation != HG_ALIAS_DISTINCT) return false;
     }
-    if (*count == PLAN_CHAIN_ARRAYS || *count >= b->caps->max_slots) return false;
+    if (*count == PLAN_CHAIN_ARRAYS || *count >= b->caps->compiler.max_slots) return false;
     f->arrays[*count] = *range;
     *number = (uint8_t)(*count)++;
     return true;
@@ -115,8 +115,8 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
 static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain, uint8_t i) {
     const plan_link *link = &chain->links[i];
     bool bytes = hg_type_size_bytes((hg_type)link->type) == 1;
-    if (b->caps->max_operations) return plan_is_long(link->fn); /* a compiler that refuses long kernels */
-    return b->caps->joins_steps && (bytes || ((head->collective->loads || i < chain->front) && plan_is_long(link->fn)));
+    if (b->caps->compiler.max_operations) return plan_is_long(link->fn); /* a compiler that refuses long kernels */
+    return b->caps->scheduling.joins_steps && (bytes || ((head->collective->loads || i < chain->front) && plan_is_long(link->fn)));
 }
 
 /* Its arguments and memory stay: its expansion is made once. */
@@ -214,7 +214,9 @@ static hg_status make_kernel(hg_run *run, hg_bound_chain *c) {
     hg_bound_expansion *joined = &c->joined;
     const hg_backend *b = run->context->backend;
     plan_expansion_clear(&joined->planned);
-    joined->planned.tiles = b->caps->joins_steps ? NULL : &b->tiles; /* there one kernel is native code of the steps: a lane an element */
+    joined->planned.tiles = b->caps->scheduling.joins_steps
+                                ? NULL
+                                : &b->tiles; /* there one kernel is native code of the steps: a lane an element */
     joined->ranges = c->found.arrays;
     joined->kernels = &e->chains;
     joined->most_kernels = MOST_KERNELS;
@@ -254,7 +256,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
 /* Whether the kernels that do maps have native code, where the device does steps natively: without, the instruction and its maps may have more of it alone. */
 static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurry) {
     hg_better all = HG_BETTER_MADE;
-    for (uint32_t i = 0; i < c->joined.action_count && b->caps->joins_steps; i++) {
+    for (uint32_t i = 0; i < c->joined.action_count && b->caps->scheduling.joins_steps; i++) {
         if (!c->joined.planned.actions.data[i].key.chain || !c->joined.actions[i].kernel) continue;
         hg_code_set *code = c->joined.actions[i].kernel->code;
         if (hurry) hg_code_hurry(code);
@@ -288,7 +290,7 @@ static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c)
 
 /* Whether a map alone is: the driver's own way is the same for every map, and a kernel's the function's. */
 static bool is_worth_one(const hg_device_caps *caps, const plan_step *step, const hg_chain_found *f) {
-    return f->chain.count == 1 && step->long_map && f->native && caps->joins_steps && caps->improves && f->n >= MANY;
+    return f->chain.count == 1 && step->long_map && f->native && caps->scheduling.joins_steps && caps->compiler.improves && f->n >= MANY;
 }
 
 /* False: not for now. What fails is left to the steps alone. */
@@ -296,8 +298,8 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     const hg_device_caps *caps = run->context->backend->caps;
     hg_chain_found *f = &c->found;
     if (f->head) return prepare_fused(run, step, c);
-    bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->improves && again), one = is_worth_one(caps, step, f);
-    if ((f->chain.count < 2 && !one) || (f->native && !caps->joins_steps)) {
+    bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->compiler.improves && again), one = is_worth_one(caps, step, f);
+    if ((f->chain.count < 2 && !one) || (f->native && !caps->scheduling.joins_steps)) {
         if (again || !step->followers) c->state = HG_CHAIN_ALONE; /* else an instruction behind it may still do it */
         return false;
     }
@@ -314,7 +316,7 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     }
     make_commands(run, step, c);
     if (kernel && f->native) c->steps[0].joined = &c->joined.actions[0].launch;
-    if (again || !caps->improves) c->state = HG_CHAIN_READY; /* else there will be a kernel */
+    if (again || !caps->compiler.improves) c->state = HG_CHAIN_READY; /* else there will be a kernel */
     return true;
 }
 
@@ -326,7 +328,7 @@ static hg_bound_chain *chain_of(hg_bound_step *s) {
 }
 
 /* Where the device has native code for whole steps, one kernel for a step with its maps is worth it as native code only. */
-static bool has_heads(const hg_backend *b) { return !b->caps->joins_steps || b->caps->improves; }
+static bool has_heads(const hg_backend *b) { return !b->caps->scheduling.joins_steps || b->caps->compiler.improves; }
 
 /* Whether native code of the kernels that do maps is there by now. Where there will be none, the head is given up. */
 static bool waits_no_longer(const hg_backend *b, hg_bound_chain *c) {
@@ -346,7 +348,7 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     if (!c || c->state == HG_CHAIN_ALONE) return HG_OK;
     if (c->met < UINT8_MAX) c->met++;
     bool head = is_head(s), again = c->met >= COMES_AGAIN;
-    if ((!b->caps->joins_steps || head) && !again) return HG_OK;
+    if ((!b->caps->scheduling.joins_steps || head) && !again) return HG_OK;
     if (head && !has_heads(b)) return HG_OK;
     if (c->state == HG_CHAIN_OPEN || !c->found.stays) {
         hg_chain_found found;

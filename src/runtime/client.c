@@ -2,7 +2,7 @@
 #include "runtime/client.h"
 #include "runtime/memory.h"
 
-bool hg_backend_is_host(const hg_backend *b) { return b->caps->host_memory; }
+bool hg_backend_is_host(const hg_backend *b) { return b->caps->memory.host_memory; }
 uint32_t hg_backend_threads(const hg_backend *b) { return b->config.num_threads; }
 hg_profile *hg_backend_profile(const hg_backend *b) { return b->profile; }
 

@@ -18,8 +18,8 @@ static bool trim(hg_submission *d, const hg_driver_launch *l) {
 
 static bool fits_group(const hg_device_caps *caps, const uint32_t block[3], uint64_t lanes) {
     for (int i = 0; i < 3; i++)
-        if (block[i] > caps->max_group[i]) return false;
-    return lanes <= caps->max_block_lanes;
+        if (block[i] > caps->scheduling.max_group[i]) return false;
+    return lanes <= caps->scheduling.max_block_lanes;
 }
 
 static uint64_t group_bytes(const hg_code_set *v, const hg_driver_launch *l, bool slot) {
@@ -28,7 +28,7 @@ static uint64_t group_bytes(const hg_code_set *v, const hg_driver_launch *l, boo
 
 /* Whether all memory of a launch is near enough to the start of its arena. */
 static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
-    uint64_t most = d->set->caps->bound_bytes;
+    uint64_t most = d->set->caps->compiler.bound_bytes;
     for (uint32_t i = 0; i < l->slot_count; i++)
         if (l->slots[i].arena && (l->slots[i].size > most || l->slots[i].offset > most - l->slots[i].size)) return false;
     return l->shared_memory.size <= most && l->shared_memory.offset <= most - l->shared_memory.size;
@@ -38,7 +38,7 @@ static bool within_bindings(const hg_submission *d, const hg_driver_launch *l) {
  * of a long group gets short ones (lavapipe, 256 lanes: 2 us less). More sizes would mean more code. */
 enum { LONG_GROUP = 1024 };
 static uint32_t flat_group(const hg_device_caps *caps, uint64_t lanes) {
-    uint32_t group = caps->flat_group ? caps->flat_group : 64;
+    uint32_t group = caps->hints.flat_group ? caps->hints.flat_group : 64;
     return group >= LONG_GROUP && lanes <= group / 4 ? group / 4 : group;
 }
 
@@ -55,28 +55,30 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
     key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
     key->proven = proven;
     key->bound = d->set->bindable && within_bindings(d, l);
-    bool by_bindings = !caps->target.addressed || key->bound;
-    if (caps->tiers[d->tier].by_aliases && by_bindings && !caps->target.bind_arenas) key->distinct = hg_alias_distinct(d->set, l);
+    bool by_bindings = !caps->compiler.target.addressed || key->bound;
+    if (caps->compiler.tiers[d->tier].by_aliases && by_bindings && !caps->compiler.target.bind_arenas)
+        key->distinct = hg_alias_distinct(d->set, l);
     group[0] = flat_group(caps, l->lanes);
     group[1] = group[2] = 1;
     if (blocks) {
         key->whole_blocks = whole;
-        key->shared_is_slot = l->shared_memory.arena || group_bytes(d->set, l, false) > caps->max_shared_bytes;
-        if (caps->serial_groups && d->set->needs_blocks && !(fits && d->set->plain_barriers && proven && whole)) {
+        key->shared_is_slot = l->shared_memory.arena || group_bytes(d->set, l, false) > caps->memory.max_shared_bytes;
+        if (caps->scheduling.serial_groups && d->set->needs_blocks && !(fits && d->set->plain_barriers && proven && whole)) {
             key->alone = 1;
             key->fold = (uint32_t)d->block_lanes;
             group[0] = 1;
         } else if (fits) {
             memcpy(group, l->block, 3 * sizeof *group);
         } else { /* invocations in a row, each for `fold` lanes */
-            uint32_t most = caps->max_group[0] < caps->max_block_lanes ? caps->max_group[0] : caps->max_block_lanes;
+            uint32_t most = caps->scheduling.max_group[0] < caps->scheduling.max_block_lanes ? caps->scheduling.max_group[0]
+                                                                                             : caps->scheduling.max_block_lanes;
             key->fold = hg_ceil_div(d->block_lanes, most);
             if (key->fold < 2) key->fold = 2;
             group[0] = hg_ceil_div(d->block_lanes, key->fold);
         }
     }
     key->at_origin = hg_window_never_cuts(d, l->lanes, blocks ? 0 : group[0]);
-    if (!caps->static_groups && !(d->set->needs_blocks && fits)) return; /* the code may depend on the block's size */
+    if (!caps->compiler.static_groups && !(d->set->needs_blocks && fits)) return; /* the code may depend on the block's size */
     memcpy(key->group, group, sizeof key->group);
     key->group_memory = group_bytes(d->set, l, key->shared_is_slot);
 }
@@ -106,7 +108,7 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
     d->block_lanes = 1;
     for (int i = 0; i < 3; i++) d->block_lanes *= l->block[i] ? l->block[i] : 1;
     choose(d, l, proven, &key, group);
-    if (d->set->caps->target.bind_arenas) { /* code depends on where everything lies */
+    if (d->set->caps->compiler.target.bind_arenas) { /* code depends on where everything lies */
         HG_TRY(hg_launch_memory_make(d, l, true, key.shared_is_slot));
         hg_launch_record_arenas(d, l, &key);
     }

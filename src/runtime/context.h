@@ -55,7 +55,7 @@ void hg_context_spare(hg_context *context, hg_stream *stream);
 /* Commands on the stream, to their end. */
 HG_NODISCARD static inline hg_status hg_stream_run(hg_stream *stream, const hg_driver_command *commands, uint32_t count) {
     const hg_backend *b = stream->context->backend;
-    if (b->caps->asynchronous) return hg_stream_run_and_wait(stream, commands, count);
+    if (b->caps->scheduling.asynchronous) return hg_stream_run_and_wait(stream, commands, count);
     return b->driver->queue_submit(stream->queue, commands, count, NULL, 0, NULL);
 }
 

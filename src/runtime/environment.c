@@ -50,7 +50,7 @@ hg_status hg_env_lay_out(hg_binding *binding) {
         binding->env_range = binding->uniforms = binding->env_memory.range;
         binding->env_range.size = binding->uniforms.size = bytes;
         if (reads_memory(binding)) binding->uniforms.offset += half;
-        if (b->caps->host_memory && !b->caps->asynchronous) binding->env = hg_host_address(b, &binding->env_range);
+        if (b->caps->memory.host_memory && !b->caps->scheduling.asynchronous) binding->env = hg_host_address(b, &binding->env_range);
         binding->env_is_memory = binding->env != NULL;
     }
     if (on_device && !binding->env) {

@@ -48,7 +48,7 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
     if (!hg_code_in_device_form(kernel->code, tier)) return hg_run_add(run, &command);
     hg_submission *d = &binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(binding, index, launch);
-    if (!run->context->backend->caps->asynchronous)
+    if (!run->context->backend->caps->scheduling.asynchronous)
         return hg_launch_wait(run->stream, d, kernel, tier, launch, proven, false, &binding->fault);
     hg_run_item *item = hg_vec_push(&run->items);
     if (!item) return hg_fail_memory();

@@ -71,7 +71,7 @@ static void cut_short(hg_submission *d) {
     d->found.happened = true;
     d->found.code = KIR_FAULT_ROUNDS;
     snprintf(d->found.message, sizeof d->found.message, "the device cannot run more than %u rounds of loops%s in a lane",
-             (unsigned)d->set->caps->target.max_rounds, d->set->needs_blocks ? " around barriers or shared memory" : "");
+             (unsigned)d->set->caps->compiler.target.max_rounds, d->set->needs_blocks ? " around barriers or shared memory" : "");
 }
 
 bool hg_fault_record_read(hg_submission *d, bool *left) {

@@ -20,7 +20,7 @@ static void backend_forked(void *user) {
     b->guarded = 0; /* the launches that looked up handles are the parent's */
     if (b->driver->forks) return;
     b->lost = true;
-    b->own_caps.host_memory = false; /* copies ask first */
+    b->own_caps.memory.host_memory = false; /* copies ask first */
 }
 
 void hg_backend_watch_forks(hg_backend *b) {

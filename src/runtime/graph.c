@@ -60,7 +60,7 @@ static hg_status place_constant(hg_graph_executable *e, uint32_t value, bool rea
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "constant %s: its extents are to be numbers, as its elements are given", v->name);
     if (!read) return HG_OK;
     if (v->once) return hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]);
-    if (e->backend->caps->host_memory && bytes && (uintptr_t)v->bytes % GRAPH_ALIGN == 0 &&
+    if (e->backend->caps->memory.host_memory && bytes && (uintptr_t)v->bytes % GRAPH_ALIGN == 0 &&
         hg_buffer_import(e->backend, (void *)(uintptr_t)v->bytes, bytes, &e->constants[value]) == HG_OK)
         return HG_OK;
     HG_TRY(hg_backend_allocate_buffer(e->backend, bytes, &e->constants[value]));
@@ -406,7 +406,7 @@ static hg_status bind_region(hg_graph_binding *b, uint64_t number) {
 static hg_status sequence_regions(hg_graph_binding *b) {
     const hg_graph_executable *e = b->executable;
     uint32_t count = 0;
-    if (!e->backend->caps->asynchronous || e->backend->profile || !e->regions.count) return HG_OK;
+    if (!e->backend->caps->scheduling.asynchronous || e->backend->profile || !e->regions.count) return HG_OK;
     hg_binding **all = hg_alloc((size_t)e->regions.count * sizeof(hg_binding *));
     if (!all) return hg_fail_memory();
     bool can = true;

@@ -24,7 +24,7 @@ static int64_t arena_number(hg_dispatch_queue *queue, const hg_piece *piece) {
 static bool put_entry(const hg_backend *b, hg_dispatch_queue *queue, uint32_t *entry, uint64_t handle, const hg_piece *piece) {
     int64_t arena = 0;
     uint64_t base = piece->range.offset;
-    if (b->caps->target.addressed)
+    if (b->caps->compiler.target.addressed)
         base += b->driver->arena_address(piece->range.arena);
     else if ((arena = arena_number(queue, piece)) == NO_ARENA)
         return false;

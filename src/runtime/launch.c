@@ -61,7 +61,7 @@ static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier,
     hg_code *code = NULL;
     launch->kernel = hg_code_only(set, tier);
     if (launch->kernel) return HG_OK;
-    if (set->caps->tiers[tier].by_aliases) key.distinct = hg_alias_distinct(set, launch);
+    if (set->caps->compiler.tiers[tier].by_aliases) key.distinct = hg_alias_distinct(set, launch);
     if (!bound->code || memcmp(&bound->code->key, &key, sizeof key) != 0) {
         uint64_t start = hg_clock_ns();
         HG_TRY(hg_code_get(set, &key, NULL, 0, &code));
@@ -88,7 +88,7 @@ hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_stream *stream,
 
 static hg_status run_window(hg_stream *stream, hg_submission *d) {
     const hg_backend *b = stream->context->backend;
-    if (!b->caps->asynchronous) return hg_dispatch_submit(d, stream->queue, NULL);
+    if (!b->caps->scheduling.asynchronous) return hg_dispatch_submit(d, stream->queue, NULL);
     if (!stream->event) HG_TRY(b->driver->event_create(b->device, &stream->event));
     HG_TRY(hg_dispatch_submit(d, stream->queue, stream->event));
     return hg_stream_wait(stream);

@@ -52,7 +52,7 @@ static uint8_t number_of(known_arenas *known, const hg_driver_arena *arena) {
 
 void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, hg_code_key *key) {
     known_arenas known = {.count = 0};
-    uint32_t most = d->set->caps->target.max_arenas;
+    uint32_t most = d->set->caps->compiler.target.max_arenas;
     for (uint32_t i = 0; i < d->queue->arena_count && i < most && d->set->has_open; i++) (void)number_of(&known, d->queue->arenas[i].arena);
     key->open_arenas = (uint8_t)known.count;
     for (uint32_t i = 0; i < l->slot_count && i < KIR_BOUND_SLOTS; i++) key->slot_arenas[i] = number_of(&known, l->slots[i].arena);
@@ -67,7 +67,7 @@ void hg_launch_record_arenas(const hg_submission *d, const hg_driver_launch *l, 
 
 static uint64_t base_of(const hg_submission *d, const hg_range *range) {
     if (!range->arena) return 0;
-    bool addressed = d->set->caps->target.addressed && d->set->driver->arena_address && !d->code->key.bound;
+    bool addressed = d->set->caps->compiler.target.addressed && d->set->driver->arena_address && !d->code->key.bound;
     return addressed ? d->set->driver->arena_address(range->arena) + range->offset : range->offset;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 void *hg_host_address(const hg_backend *b, const hg_range *range) {
-    uint8_t *base = b->caps->host_memory ? b->driver->arena_map(range->arena) : NULL;
+    uint8_t *base = b->caps->memory.host_memory ? b->driver->arena_map(range->arena) : NULL;
     return base ? base + range->offset : NULL;
 }
 
@@ -252,7 +252,7 @@ static hg_status transfer(hg_context *context, const hg_transfer *t) {
 static bool copy_at_once(hg_backend *b, bool pool, uint64_t handle, uint64_t offset, void *data, uint64_t length,
                          hg_driver_command_kind kind) {
     hg_reader *reader;
-    if (!b || !length || b->profile || !b->caps->host_memory || handle >> HG_BACKEND_NUMBER_SHIFT != b->number) return false;
+    if (!b || !length || b->profile || !b->caps->memory.host_memory || handle >> HG_BACKEND_NUMBER_SHIFT != b->number) return false;
     const hg_memory *m = hg_handles_enter(pool ? &b->pools : &b->buffers, hg_handle_plain(b, handle), &reader);
     if (!m) return false;
     uint64_t size = m->place.range.size;

@@ -43,7 +43,7 @@ void hg_binding_prepare(hg_binding *binding, const hg_driver_command *commands, 
     const hg_backend *b = binding->executable->backend;
     hg_ready_commands *ready = &binding->ready;
     ready->launches_left = 0;
-    if (!b->driver->prepare || b->caps->asynchronous) return;
+    if (!b->driver->prepare || b->caps->scheduling.asynchronous) return;
     hg_driver_prepared *made[HG_MOST_PREPARED];
     uint32_t done = 0;
     while (done < count && (made[done] = b->driver->prepare(b->device, &commands[done]))) done++;

@@ -177,7 +177,7 @@ static hg_recent *open_recent(hg_backend *b) {
 /* Its launch is one command, and all memory is the caller's. */
 static bool may_stay(const hg_backend *b, hg_binding *binding) {
     hg_command_list list;
-    if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->asynchronous) return false;
+    if (b->profile || b->lost || b->config.cache_programs == 0 || b->caps->scheduling.asynchronous) return false;
     if (binding->env_memory.range.arena || binding->scratch.range.arena || binding->step_scratch.range.arena ||
         binding->step_tables.range.arena)
         return false;

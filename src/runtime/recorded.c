@@ -115,7 +115,7 @@ static bool compare(hg_recorded *r, const hg_driver_command *commands, uint32_t 
 
 bool hg_recorded_find(hg_recorded *r, const hg_driver *driver, hg_device *device, const hg_driver_command *commands, uint32_t count) {
     if (!driver->plan_create || hg_atomic_load(&r->in_flight, HG_ACQUIRE)) return false;
-    if (compare(r, commands, count, driver->device_caps(device)->records_steps))
+    if (compare(r, commands, count, driver->device_caps(device)->scheduling.records_steps))
         return hg_repeated_find(&r->repeated, driver, device, commands, count);
     hg_repeated_drop(&r->repeated, driver);
     return false;

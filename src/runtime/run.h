@@ -125,7 +125,7 @@ hg_status hg_run_look(const hg_run *run) HG_NODISCARD;
 
 /* ---- work (run.c) ---- */
 /* A command is done when it was added. */
-static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context->backend->caps->asynchronous; }
+static inline bool hg_run_is_immediate(const hg_run *run) { return !run->context->backend->caps->scheduling.asynchronous; }
 /* Zeroed host memory until the commands that were added are done; NULL: out of memory. */
 void *hg_run_alloc(hg_run *run, size_t bytes);
 /* Device memory until then. */

@@ -158,9 +158,9 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     s->native = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion.planned);
     s->expansion.planned.tiles = &b->tiles;
-    s->expansion.planned.dot4 = b->caps->dot4;
-    s->expansion.planned.rolled = b->caps->max_operations != 0;
-    s->expansion.planned.most_rounds = b->caps->target.max_rounds;
+    s->expansion.planned.dot4 = b->caps->hints.dot4;
+    s->expansion.planned.rolled = b->caps->compiler.max_operations != 0;
+    s->expansion.planned.most_rounds = b->caps->compiler.target.max_rounds;
     HG_TRY(hg_step_charge(binding->executable->backend, s, 0));
     s->state = HG_STEP_CALLED;
     return HG_OK;
@@ -220,7 +220,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 
 /* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
 hg_driver_command hg_step_native(hg_binding *binding, const hg_bound_step *s) {
-    bool goes_on = binding->executable->backend->caps->records_steps && s->args.fixed && s->place.stays;
+    bool goes_on = binding->executable->backend->caps->scheduling.records_steps && s->args.fixed && s->place.stays;
     return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->place.driver, .fault = goes_on ? NULL : &binding->fault};
 }
 

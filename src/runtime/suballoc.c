@@ -102,13 +102,13 @@ static hg_status charged_arena(hg_suballocator *s, uint64_t size, uint64_t charg
 static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
     hg_chunk *c = hg_calloc(1, sizeof *c);
     hg_span *all = hg_calloc(1, sizeof *all);
-    hg_status status = c && all ? charged_arena(s, s->caps->arena_bytes, s->caps->arena_bytes, &c->arena) : hg_fail_memory();
+    hg_status status = c && all ? charged_arena(s, s->caps->memory.arena_bytes, s->caps->memory.arena_bytes, &c->arena) : hg_fail_memory();
     if (status != HG_OK) {
         hg_free(c);
         hg_free(all);
         return status;
     }
-    c->size = s->caps->arena_bytes;
+    c->size = s->caps->memory.arena_bytes;
     hg_budget_idle(s->budget, c->size);
     *all = (hg_span){.chunk = c, .size = c->size};
     c->first = all;
@@ -120,7 +120,7 @@ static hg_status add_chunk(hg_suballocator *s, hg_chunk **chunk) {
 }
 
 /* Whether memory that was used before can be made zero: the device fills it, and the host waits for that. */
-static bool can_zero(const hg_suballocator *s) { return s->caps->host_memory || hg_driver_can_block(s->driver, s->caps); }
+static bool can_zero(const hg_suballocator *s) { return s->caps->memory.host_memory || hg_driver_can_block(s->driver, s->caps); }
 
 /* All empty chunks, or all but one for what comes next. */
 static void drop_empty(hg_suballocator *s, bool all) {
@@ -163,7 +163,7 @@ static hg_status zero_again(hg_suballocator *s, hg_span *p) {
     uint64_t bytes = dirty > p->offset ? dirty - p->offset : 0;
     if (c->touched < end) c->touched = end;
     if (!bytes) return HG_OK;
-    if (!s->caps->host_memory) return zero_with_queue(s, (hg_range){c->arena, p->offset, bytes});
+    if (!s->caps->memory.host_memory) return zero_with_queue(s, (hg_range){c->arena, p->offset, bytes});
     memset((uint8_t *)s->driver->arena_map(c->arena) + p->offset, 0, (size_t)bytes);
     return HG_OK;
 }
@@ -227,7 +227,7 @@ static hg_status piece_of_chunk(hg_suballocator *s, uint64_t size, bool grow, hg
 }
 
 hg_status hg_piece_alloc(hg_suballocator *s, uint64_t size, hg_piece *place) {
-    uint64_t most = s->caps->max_arena_bytes, each = s->caps->arena_bytes;
+    uint64_t most = s->caps->memory.max_arena_bytes, each = s->caps->memory.arena_bytes;
     memset(place, 0, sizeof *place);
     if (most && size > most)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "%llu bytes asked for, the device's largest allocation is %llu",

@@ -9,7 +9,7 @@
 
 static const char *const KINDS[LIBRARY_TILES_KINDS] = {"device", "baseline", "v3", "v4", "serial", "joining"};
 
-library_tiles hg_backend_tile_presets(const hg_backend *b) { return library_tiles_of((library_tile_kind)b->caps->tile_kind); }
+library_tiles hg_backend_tile_presets(const hg_backend *b) { return library_tiles_of((library_tile_kind)b->caps->hints.tile_kind); }
 library_tiles *hg_backend_tiles(hg_backend *b) { return &b->tiles; }
 
 /* ---- which file, and what must stand in it ---- */
@@ -21,7 +21,7 @@ static void add_digest(const uint8_t digest[32], hg_text *text) {
 static void name_device(const hg_backend *b, hg_text *text) {
     char host[HG_HOST_TEXT];
     hg_host_text(NULL, 0, host);
-    hg_text_addf(text, "%s, level %s, %s%sprocessor %s", b->driver->name, KINDS[b->caps->tile_kind], b->caps->identity,
+    hg_text_addf(text, "%s, level %s, %s%sprocessor %s", b->driver->name, KINDS[b->caps->hints.tile_kind], b->caps->identity,
                  b->caps->identity[0] ? ", " : "", host);
 }
 

@@ -23,7 +23,7 @@ static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
  * take a CPU about 250 ms, and longer kernels and atomics, which wait for each other, take longer. */
 static uint64_t largest_window(const hg_code_set *v) {
     if (!v->unbounded) return least_of(LARGEST_WINDOW, MOST_WORK / (v->work + 1) + 1);
-    if (!v->caps->on_cpu) return LARGEST_WINDOW;
+    if (!v->caps->hints.on_cpu) return LARGEST_WINDOW;
     uint64_t lanes = POLLED_WINDOW / (1 + v->work / 16 + 8 * v->atomics);
     return lanes > FIRST_UNKNOWN ? lanes : FIRST_UNKNOWN;
 }
@@ -31,11 +31,11 @@ static uint64_t largest_window(const hg_code_set *v) {
 /* Kernels without loops and atomics on a device of many lanes: so many operations take it milliseconds, and much longer ones where memory is slow. */
 #define SHORT_WORK (UINT64_C(1) << 29)
 static bool is_short(const hg_code_set *v, uint64_t lanes) {
-    return !v->unbounded && !v->atomics && !v->caps->on_cpu && lanes <= SHORT_WORK / (v->work + 1);
+    return !v->unbounded && !v->atomics && !v->caps->hints.on_cpu && lanes <= SHORT_WORK / (v->work + 1);
 }
 
 bool hg_window_never_cuts(const hg_submission *d, uint64_t lanes, uint32_t flat_group) {
-    const uint32_t *most = d->set->caps->max_groups, *extent = d->extent;
+    const uint32_t *most = d->set->caps->scheduling.max_groups, *extent = d->extent;
     uint64_t all = d->block_lanes;
     if (!is_short(d->set, lanes)) return false;
     if (flat_group) return (lanes - 1) / flat_group < least_of(most[0], LARGEST_WINDOW / flat_group);
@@ -79,9 +79,9 @@ uint64_t hg_window_resumes(const hg_submission *d, uint64_t lanes) {
 
 /* Lanes [first, first + count) as groups in two dimensions. */
 static uint64_t cut_flat(hg_submission *d) {
-    const hg_device_caps *caps = d->set->caps;
+    const uint32_t *limits = d->set->caps->scheduling.max_groups;
     uint64_t count = d->end - d->first, group = d->command.group[0];
-    uint64_t most = (uint64_t)caps->max_groups[0] * (caps->max_groups[1] ? caps->max_groups[1] : 1);
+    uint64_t most = (uint64_t)limits[0] * (limits[1] ? limits[1] : 1);
     if (most > LARGEST_WINDOW / group) most = LARGEST_WINDOW / group;
     if (hg_window_leaves(d) && count > hg_window_resumes(d, count)) count = hg_window_resumes(d, count);
     if (count > d->window) count = (d->window + group - 1) / group * group;
@@ -91,7 +91,7 @@ static uint64_t cut_flat(hg_submission *d) {
         uint64_t left = has_field(d->code, KIR_FIELD_DIGIT, i) ? UINT32_MAX - hg_launch_digit(d, d->first, i) : UINT64_MAX;
         if (count > left) count = left;
     }
-    uint64_t groups = (count + group - 1) / group, x = groups < caps->max_groups[0] ? groups : caps->max_groups[0];
+    uint64_t groups = (count + group - 1) / group, x = groups < limits[0] ? groups : limits[0];
     d->command.groups[0] = (uint32_t)x;
     d->command.groups[1] = hg_ceil_div(groups, x);
     d->command.groups[2] = 1;
@@ -105,16 +105,16 @@ static uint32_t least(uint64_t a, uint64_t b, uint64_t c) {
 
 /* The next box of blocks, in the order of lanes: whole planes, or whole rows of one plane, or a part of one row. */
 static uint64_t cut_box(hg_submission *d) {
-    const hg_device_caps *caps = d->set->caps;
+    const uint32_t *limits = d->set->caps->scheduling.max_groups;
     const uint32_t *extent = d->extent;
     uint32_t *groups = d->command.groups;
     uint64_t budget = d->window / d->block_lanes, row = extent[0], plane = row * extent[1];
     if (!budget) budget = 1;
-    bool rows = row <= caps->max_groups[0] && row <= budget && d->box[0] == 0;
-    bool planes = rows && extent[1] <= caps->max_groups[1] && plane <= budget && d->box[1] == 0;
-    groups[0] = rows ? extent[0] : least(extent[0] - d->box[0], caps->max_groups[0], budget);
-    groups[1] = planes ? extent[1] : rows ? least(extent[1] - d->box[1], caps->max_groups[1], budget / row) : 1;
-    groups[2] = planes ? least(extent[2] - d->box[2], caps->max_groups[2], budget / plane) : 1;
+    bool rows = row <= limits[0] && row <= budget && d->box[0] == 0;
+    bool planes = rows && extent[1] <= limits[1] && plane <= budget && d->box[1] == 0;
+    groups[0] = rows ? extent[0] : least(extent[0] - d->box[0], limits[0], budget);
+    groups[1] = planes ? extent[1] : rows ? least(extent[1] - d->box[1], limits[1], budget / row) : 1;
+    groups[2] = planes ? least(extent[2] - d->box[2], limits[2], budget / plane) : 1;
     return (uint64_t)groups[0] * groups[1] * groups[2] * d->block_lanes;
 }
 

@@ -233,7 +233,7 @@ static void test_operations(const checks *c, uint8_t type, const char *name) {
     operations *o = malloc(sizeof *o);
     build_operations(c, o, type, name);
     check_module(c, &o->kernel);
-    if (c->device && (type != HG_TYPE_F64 || c->device->caps->tiers[0].kir.f64)) {
+    if (c->device && (type != HG_TYPE_F64 || c->device->caps->compiler.tiers[0].kir.f64)) {
         uint8_t *operands = calloc(LANES, OPERAND_BYTES), *results = calloc(LANES, MOST_OPS * 8);
         for (uint32_t i = 0; i < LANES; i++) {
             uint64_t x[3] = {edge(type, i % EDGES), edge(type, i / EDGES), edge(type, (i * 7 + i / EDGES) % EDGES)};
@@ -330,7 +330,8 @@ static void test_atomics(const checks *c, uint8_t type) {
         }
     }
     device_memory slots[2] = {{words, sizeof words}, {owners, sizeof owners}};
-    if (c->device && (type == HG_TYPE_U32 || c->device->caps->target.atomic64) && device_run(c->device, &k, 8, 128, 0, NULL, slots)) {
+    if (c->device && (type == HG_TYPE_U32 || c->device->caps->compiler.target.atomic64) &&
+        device_run(c->device, &k, 8, 128, 0, NULL, slots)) {
         for (int i = 0; i < KINDS; i++) CHECK_U64(words[i], want[i]);
         CHECK_U64(words[KINDS], COUNT);
         bool had[COUNT] = {false};

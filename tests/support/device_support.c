@@ -152,7 +152,7 @@ bool device_run(device_fixture *d, const device_kernel *k, uint32_t groups, uint
         commands[i] = (hg_driver_command){.kind = HG_CMD_COPY_IN, .to = slots[i], .host = memories[i].bytes};
         commands[count + 1 + i] = (hg_driver_command){.kind = HG_CMD_COPY_OUT, .from = slots[i], .host = memories[i].bytes};
     }
-    for (uint64_t i = 0; i < k->layout.fields.count && d->caps->target.addressed && status == HG_OK; i++) {
+    for (uint64_t i = 0; i < k->layout.fields.count && d->caps->compiler.target.addressed && status == HG_OK; i++) {
         const kir_field *field = &k->layout.fields.data[i];
         uint64_t address = field->kind == KIR_FIELD_BASE ? d->driver->arena_address(slots[field->index].arena) + DEVICE_BASE : 0;
         if (field->kind == KIR_FIELD_BASE) memcpy(record + k->module->inputs.data[i].index, &address, sizeof address);

@@ -59,20 +59,20 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 }
 
 static void fill_caps(hg_device_caps *caps, const hg_capset *set) {
-    *caps = (hg_device_caps){.tier_count = 1,
-                             .host_memory = true,
-                             .max_slots = set->max_slots ? set->max_slots : UINT32_MAX,
-                             .max_block_lanes = SHIM_MOST_LANES,
-                             .max_shared_bytes = SHIM_MOST_SHARED - KIR_SHARED_RESERVED,
-                             .memory_bytes = UINT64_C(1) << 30,
+    *caps = (hg_device_caps){.compiler.tier_count = 1,
+                             .memory.host_memory = true,
+                             .compiler.max_slots = set->max_slots ? set->max_slots : UINT32_MAX,
+                             .scheduling.max_block_lanes = SHIM_MOST_LANES,
+                             .memory.max_shared_bytes = SHIM_MOST_SHARED - KIR_SHARED_RESERVED,
+                             .memory.total_bytes = UINT64_C(1) << 30,
                              .exact = true,
-                             .tile_kind = set->target.addressed ? LIBRARY_TILES_JOINING : LIBRARY_TILES_DEVICE,
-                             .target = set->target,
-                             .max_groups = {INT32_MAX, 65535, 65535},
-                             .max_group = {SHIM_MOST_LANES, SHIM_MOST_LANES, 64},
-                             .flat_group = 128,
-                             .max_arena_bytes = UINT64_C(1) << 30};
-    caps->tiers[0] = (hg_tier_caps){.name = "shim", .kir = set->kir, .device_form = true, .by_aliases = !set->target.addressed};
+                             .hints.tile_kind = set->target.addressed ? LIBRARY_TILES_JOINING : LIBRARY_TILES_DEVICE,
+                             .compiler.target = set->target,
+                             .scheduling.max_groups = {INT32_MAX, 65535, 65535},
+                             .scheduling.max_group = {SHIM_MOST_LANES, SHIM_MOST_LANES, 64},
+                             .hints.flat_group = 128,
+                             .memory.max_arena_bytes = UINT64_C(1) << 30};
+    caps->compiler.tiers[0] = (hg_tier_caps){.name = "shim", .kir = set->kir, .device_form = true, .by_aliases = !set->target.addressed};
 }
 
 static hg_status open_as(const language *l, hg_device **device) {

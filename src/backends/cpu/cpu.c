@@ -92,38 +92,42 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     HG_TRY(choose_code(options->jit, &when));
     hg_device *d = hg_calloc(1, sizeof *d);
     if (!d) return hg_fail_memory();
-    d->expands = d->caps.uniforms_in_memory = hg_pretends(options->pretend, "expand");
+    d->expands = d->caps.memory.uniforms_in_memory = hg_pretends(options->pretend, "expand");
     d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races, .budget = options->budget};
-    d->caps.tier_count = 1;
-    d->caps.tiers[0].name = "tile interpreter";
-    d->caps.tile_kind = level == TILE_LEVEL_V4 ? LIBRARY_TILES_V4 : level == TILE_LEVEL_V3 ? LIBRARY_TILES_V3 : LIBRARY_TILES_BASELINE;
-    tile_caps(poor, &d->caps.tiers[0].kir);
+    d->caps.compiler.tier_count = 1;
+    d->caps.compiler.tiers[0].name = "tile interpreter";
+    d->caps.hints.tile_kind = level == TILE_LEVEL_V4   ? LIBRARY_TILES_V4
+                              : level == TILE_LEVEL_V3 ? LIBRARY_TILES_V3
+                                                       : LIBRARY_TILES_BASELINE;
+    tile_caps(poor, &d->caps.compiler.tiers[0].kir);
     bool at_once = hg_pretends(options->pretend, "second-tier");
     if (at_once || hg_pretends(options->pretend, "tiers")) { /* what a compiler would be: other code with the same bits, after a while */
-        d->caps.tier_count = 2;
-        d->caps.tiers[1] = d->caps.tiers[0];
-        d->caps.tiers[1].name = "tile interpreter, narrow";
-        d->caps.tiers[1].by_aliases = true;
-        d->caps.tiers[1].from_launch = at_once ? 0 : 2;
+        d->caps.compiler.tier_count = 2;
+        d->caps.compiler.tiers[1] = d->caps.compiler.tiers[0];
+        d->caps.compiler.tiers[1].name = "tile interpreter, narrow";
+        d->caps.compiler.tiers[1].by_aliases = true;
+        d->caps.compiler.tiers[1].from_launch = at_once ? 0 : 2;
     }
-    if (d->caps.tier_count == 1 && !poor && !options->check_races && !hg_pretends(options->pretend, "no-compiler")) d->caps.improves = when;
-    d->carries = d->caps.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
-    d->compiler = d->caps.improves && cpu_compiled_likely();
-    if (d->caps.improves) {
-        vec_caps(&d->caps.better);
-        d->caps.dot4 = d->caps.better.dot4 = cpu_compiled_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
+    if (d->caps.compiler.tier_count == 1 && !poor && !options->check_races && !hg_pretends(options->pretend, "no-compiler"))
+        d->caps.compiler.improves = when;
+    d->carries = d->caps.compiler.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
+    d->compiler = d->caps.compiler.improves && cpu_compiled_likely();
+    if (d->caps.compiler.improves) {
+        vec_caps(&d->caps.compiler.better);
+        d->caps.hints.dot4 = d->caps.compiler.better.dot4 = cpu_compiled_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
     }
-    d->caps.joins_steps = !d->expands;
-    d->caps.host_memory = d->caps.can_import = d->caps.exact = true;
-    d->caps.max_slots = UINT32_MAX;
-    d->caps.max_block_lanes = HG_MAX_BLOCK_LANES;
-    d->caps.max_shared_bytes = HG_MAX_SHARED_BYTES;
+    d->caps.scheduling.joins_steps = !d->expands;
+    d->caps.memory.host_memory = d->caps.memory.can_import = d->caps.exact = true;
+    d->caps.compiler.max_slots = UINT32_MAX;
+    d->caps.scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
+    d->caps.memory.max_shared_bytes = HG_MAX_SHARED_BYTES;
     d->options.cache = tile_cache_create();
     hg_status status = d->options.cache ? HG_OK : hg_fail_memory();
     bool as_measured = level == tile_level_best() && !poor;
     if (status == HG_OK && !d->expands)
         status = cpu_native_create(options->native, as_measured, options->num_threads, options->budget, &d->native);
-    if (status == HG_OK && d->caps.improves) status = cpu_compiled_open(&d->compiled, level, options->cache_dir, options->cache_bytes);
+    if (status == HG_OK && d->caps.compiler.improves)
+        status = cpu_compiled_open(&d->compiled, level, options->cache_dir, options->cache_bytes);
     if (status != HG_OK) {
         cpu_native_destroy(d->native);
         tile_cache_destroy(d->options.cache);

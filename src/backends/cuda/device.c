@@ -106,48 +106,49 @@ uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[
 /* ---- capabilities ---- */
 
 void cuda_promise(hg_device_caps *caps, const char *pretend) {
-    kir_caps *kir = &caps->tiers[0].kir;
+    kir_caps *kir = &caps->compiler.tiers[0].kir;
     kir->name = "cuda";
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
     kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
-    kir->dot4 = caps->dot4 = !hg_pretends(pretend, "no-dot4");
-    caps->tier_count = 1;
-    caps->tiers[0].name = "device form";
-    caps->tiers[0].device_form = caps->asynchronous = caps->uniforms_in_memory = caps->exact = true;
-    caps->target = (kir_device_target){.addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
-    caps->target.written_rounds = 4; /* docs/performance.md, "On an NVIDIA GPU" */
-    caps->target.i64 = caps->target.memory64 = caps->target.shared64 = kir->i64;
-    caps->target.atomic64 = caps->target.shared_atomic64 = kir->i64 && !hg_pretends(pretend, "no-atomic64");
-    caps->max_slots = UINT32_MAX;
-    caps->records_steps = true; /* a captured stream keeps what cuBLASLt launches */
-    caps->tile_kind = LIBRARY_TILES_JOINING;
-    caps->arena_bytes = UINT64_C(64) << 20;
+    kir->dot4 = caps->hints.dot4 = !hg_pretends(pretend, "no-dot4");
+    caps->compiler.tier_count = 1;
+    caps->compiler.tiers[0].name = "device form";
+    caps->compiler.tiers[0].device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory = caps->exact = true;
+    caps->compiler.target = (kir_device_target){.addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
+    caps->compiler.target.written_rounds = 4; /* docs/performance.md, "On an NVIDIA GPU" */
+    caps->compiler.target.i64 = caps->compiler.target.memory64 = caps->compiler.target.shared64 = kir->i64;
+    caps->compiler.target.atomic64 = caps->compiler.target.shared_atomic64 = kir->i64 && !hg_pretends(pretend, "no-atomic64");
+    caps->compiler.max_slots = UINT32_MAX;
+    caps->scheduling.records_steps = true; /* a captured stream keeps what cuBLASLt launches */
+    caps->hints.tile_kind = LIBRARY_TILES_JOINING;
+    caps->memory.arena_bytes = UINT64_C(64) << 20;
 }
 
 static hg_status fill_caps(hg_device *d, const char *pretend) {
     hg_device_caps *caps = &d->caps;
+    hg_scheduling_caps *s = &caps->scheduling;
     char name[64] = "";
     size_t bytes = 0;
     int driver = 0;
     hg_status status = HG_OK;
     cuda_promise(caps, pretend);
-    if (d->architecture < FIRST_DOT4) caps->tiers[0].kir.dot4 = caps->dot4 = false;
-    caps->can_import = attribute(d->id, HOST_REGISTER, &status) != 0;
-    caps->max_block_lanes = block_lanes(d->id, &status);
-    caps->max_shared_bytes = shared_bytes(d->id, &status);
-    d->max_dynamic_shared = caps->max_shared_bytes + KIR_SHARED_RESERVED;
+    if (d->architecture < FIRST_DOT4) caps->compiler.tiers[0].kir.dot4 = caps->hints.dot4 = false;
+    caps->memory.can_import = attribute(d->id, HOST_REGISTER, &status) != 0;
+    s->max_block_lanes = block_lanes(d->id, &status);
+    caps->memory.max_shared_bytes = shared_bytes(d->id, &status);
+    d->max_dynamic_shared = caps->memory.max_shared_bytes + KIR_SHARED_RESERVED;
     for (int i = 0; i < 3; i++) {
-        caps->max_group[i] = (uint32_t)attribute(d->id, MAX_BLOCK_DIM_X + i, &status);
-        caps->max_groups[i] = (uint32_t)attribute(d->id, MAX_GRID_DIM_X + i, &status);
-        if (caps->max_group[i] > caps->max_block_lanes) caps->max_group[i] = caps->max_block_lanes;
+        s->max_group[i] = (uint32_t)attribute(d->id, MAX_BLOCK_DIM_X + i, &status);
+        s->max_groups[i] = (uint32_t)attribute(d->id, MAX_GRID_DIM_X + i, &status);
+        if (s->max_group[i] > s->max_block_lanes) s->max_group[i] = s->max_block_lanes;
     }
-    caps->flat_group = caps->max_block_lanes < 256 ? caps->max_block_lanes : 256;
+    caps->hints.flat_group = s->max_block_lanes < 256 ? s->max_block_lanes : 256;
     HG_TRY(status);
     CU_TRY(DeviceTotalMem, &bytes, d->id);
     CU_TRY(DeviceGetName, name, (int)sizeof name - 1, d->id);
     CU_TRY(DriverGetVersion, &driver);
-    caps->memory_bytes = caps->max_arena_bytes = bytes;
+    caps->memory.total_bytes = caps->memory.max_arena_bytes = bytes;
     snprintf(caps->identity, sizeof caps->identity, "cuda %d | NVRTC %u | %s | sm_%u", driver, (unsigned)emit_nvrtc_version(), name,
              (unsigned)d->architecture);
     return HG_OK;

@@ -170,7 +170,7 @@ hg_status cuda_code_create(hg_device *d, const hg_driver_code *made_for, hg_driv
         status = make_code(k, false, &k->own);
         cuda_leave();
     }
-    if (k->own.most_lanes >= d->caps.max_block_lanes) hg_text_free(&k->source);
+    if (k->own.most_lanes >= d->caps.scheduling.max_block_lanes) hg_text_free(&k->source);
     if (status != HG_OK)
         cuda_kernel_destroy(k);
     else

@@ -13,9 +13,9 @@ static hg_status zero(hg_device *d, CUdeviceptr address, uint64_t size) {
 }
 
 static hg_status on_device(hg_device *d, hg_driver_arena *a, uint64_t size) {
-    if (size > d->caps.max_arena_bytes)
+    if (size > d->caps.memory.max_arena_bytes)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: %llu bytes asked for, the device has %llu", (unsigned long long)size,
-                       (unsigned long long)d->caps.max_arena_bytes);
+                       (unsigned long long)d->caps.memory.max_arena_bytes);
     if (d->pools)
         CU_TRY(MemAllocAsync, &a->address, (size_t)size, d->setup);
     else
@@ -160,7 +160,7 @@ static hg_status take(hg_device *d, uint32_t kind, uint32_t number, void *memory
     place p;
     HG_TRY(look_up(memory, &p));
     if (kind == HG_MEMORY_HOST && p.type == 0) {
-        if (d->caps.can_import) return pin(d, a, memory, size);
+        if (d->caps.memory.can_import) return pin(d, a, memory, size);
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: the device imports no memory of the host");
     }
     HG_TRY(check_place(d, &p, kind, number, memory, size));

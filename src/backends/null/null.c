@@ -38,16 +38,16 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 /* What the device does natively. All true: kernels arrive as high-level as they can. */
 static void fill_caps(hg_device_caps *caps) {
     memset(caps, 0, sizeof *caps);
-    caps->tier_count = 1;
-    caps->tiers[0].name = "nothing";
-    caps->tiers[0].kir.i8 = caps->tiers[0].kir.i16 = caps->tiers[0].kir.i64 = caps->tiers[0].kir.f64 = caps->tiers[0].kir.fma32 =
-        caps->tiers[0].kir.fma64 = true;
-    caps->tiers[0].kir.subnormals = caps->tiers[0].kir.half = true;
-    caps->tiers[0].kir.name = "null";
-    caps->can_import = true;
-    caps->max_slots = UINT32_MAX;
-    caps->max_block_lanes = HG_MAX_BLOCK_LANES;
-    caps->max_shared_bytes = HG_MAX_SHARED_BYTES;
+    caps->compiler.tier_count = 1;
+    caps->compiler.tiers[0].name = "nothing";
+    caps->compiler.tiers[0].kir.i8 = caps->compiler.tiers[0].kir.i16 = caps->compiler.tiers[0].kir.i64 = caps->compiler.tiers[0].kir.f64 =
+        caps->compiler.tiers[0].kir.fma32 = caps->compiler.tiers[0].kir.fma64 = true;
+    caps->compiler.tiers[0].kir.subnormals = caps->compiler.tiers[0].kir.half = true;
+    caps->compiler.tiers[0].kir.name = "null";
+    caps->memory.can_import = true;
+    caps->compiler.max_slots = UINT32_MAX;
+    caps->scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
+    caps->memory.max_shared_bytes = HG_MAX_SHARED_BYTES;
 }
 
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {

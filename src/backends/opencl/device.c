@@ -95,15 +95,16 @@ static void numeric_caps(cl_device_id id, const char *extensions, const char *pr
 
 static void memory_caps(cl_device_id id, const char *extensions, const char *pretend, hg_device_caps *caps) {
     bool atomics = has_extension(extensions, "cl_khr_int64_base_atomics") && has_extension(extensions, "cl_khr_int64_extended_atomics");
-    kir_device_target *t = &caps->target;
-    t->i64 = t->memory64 = t->shared64 = caps->tiers[0].kir.i64;
+    hg_memory_caps *m = &caps->memory;
+    kir_device_target *t = &caps->compiler.target;
+    t->i64 = t->memory64 = t->shared64 = caps->compiler.tiers[0].kir.i64;
     t->memory8 = t->memory16 = t->shared8 = t->shared16 = true;
-    t->atomic64 = t->shared_atomic64 = atomics && caps->tiers[0].kir.i64 && !hg_pretends(pretend, "no-atomic64");
-    caps->memory_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    caps->max_arena_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    caps->max_shared_bytes = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
-    caps->max_shared_bytes -= caps->max_shared_bytes < KIR_SHARED_RESERVED ? caps->max_shared_bytes : KIR_SHARED_RESERVED;
-    if (caps->max_shared_bytes > HG_MAX_SHARED_BYTES) caps->max_shared_bytes = HG_MAX_SHARED_BYTES;
+    t->atomic64 = t->shared_atomic64 = atomics && caps->compiler.tiers[0].kir.i64 && !hg_pretends(pretend, "no-atomic64");
+    m->total_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    m->max_arena_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    m->max_shared_bytes = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    m->max_shared_bytes -= m->max_shared_bytes < KIR_SHARED_RESERVED ? m->max_shared_bytes : KIR_SHARED_RESERVED;
+    if (m->max_shared_bytes > HG_MAX_SHARED_BYTES) m->max_shared_bytes = HG_MAX_SHARED_BYTES;
 }
 
 /* The version of the language: 1.2, or a later one that has fences between the lanes of a device (emit/dialect_opencl.c). */
@@ -127,50 +128,51 @@ static void dot_caps(cl_device_id id, const char *extensions, const char *preten
     enum { PACKED_ACCELERATION = 0x1075, PROPERTIES = 6, MIXED = 2 };
     cl_bool fast[PROPERTIES] = {CL_FALSE};
     bool has = has_extension(extensions, "cl_khr_integer_dot_product") && strcmp(language(id), "CL3.0") == 0;
-    caps->tiers[0].kir.dot4 = has && !hg_pretends(pretend, "no-dot4");
-    if (!caps->tiers[0].kir.dot4) return;
-    if (CL_CALL(GetDeviceInfo, id, PACKED_ACCELERATION, sizeof fast, fast, NULL) == CL_SUCCESS) caps->dot4 = fast[MIXED] == CL_TRUE;
+    caps->compiler.tiers[0].kir.dot4 = has && !hg_pretends(pretend, "no-dot4");
+    if (!caps->compiler.tiers[0].kir.dot4) return;
+    if (CL_CALL(GetDeviceInfo, id, PACKED_ACCELERATION, sizeof fast, fast, NULL) == CL_SUCCESS) caps->hints.dot4 = fast[MIXED] == CL_TRUE;
 }
 
 /* Slots, arenas and what the form adds stay within 1024 bytes of parameters, the record aside (emit_device_c_record). */
 enum { MOST_SLOTS = 64, MOST_ARENAS = 48, ARENA_BYTES = 64 << 20 };
 
 static void group_caps(cl_device_id id, hg_device_caps *caps) {
+    hg_scheduling_caps *s = &caps->scheduling;
     size_t sizes[8] = {0};
     if (CL_CALL(GetDeviceInfo, id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL) != CL_SUCCESS)
         sizes[0] = sizes[1] = sizes[2] = 1;
     uint64_t most = number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-    caps->max_block_lanes = most > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : most ? (uint32_t)most : 1;
+    s->max_block_lanes = most > HG_MAX_BLOCK_LANES ? HG_MAX_BLOCK_LANES : most ? (uint32_t)most : 1;
     for (int i = 0; i < 3; i++) {
-        caps->max_group[i] = sizes[i] > caps->max_block_lanes ? caps->max_block_lanes : sizes[i] ? (uint32_t)sizes[i] : 1;
-        caps->max_groups[i] = i ? UINT16_MAX : INT32_MAX; /* OpenCL has no limit of its own, the devices' grids have these */
+        s->max_group[i] = sizes[i] > s->max_block_lanes ? s->max_block_lanes : sizes[i] ? (uint32_t)sizes[i] : 1;
+        s->max_groups[i] = i ? UINT16_MAX : INT32_MAX; /* OpenCL has no limit of its own, the devices' grids have these */
     }
-    caps->flat_group = caps->max_group[0] < 256 ? caps->max_group[0] : 256;
+    caps->hints.flat_group = s->max_group[0] < 256 ? s->max_group[0] : 256;
 }
 
 static void fill_caps(const found_device *found, const char *extensions, const char *pretend, hg_device *d) {
     hg_device_caps *caps = &d->caps;
-    numeric_caps(found->id, extensions, pretend, &caps->tiers[0].kir);
+    numeric_caps(found->id, extensions, pretend, &caps->compiler.tiers[0].kir);
     memory_caps(found->id, extensions, pretend, caps);
     dot_caps(found->id, extensions, pretend, caps);
     group_caps(found->id, caps);
     d->host_memory = (number(found->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
     d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&
                  opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
-    caps->tier_count = 1;
-    caps->tiers[0].name = "device form";
-    caps->tiers[0].device_form = caps->tiers[0].by_aliases = caps->asynchronous = caps->uniforms_in_memory = caps->compiles_late =
-        caps->exact = true;
-    caps->serial_groups = caps->on_cpu = d->host_memory;
-    caps->can_import = d->host_memory;
-    caps->tile_kind = d->host_memory ? LIBRARY_TILES_SERIAL : LIBRARY_TILES_DEVICE;
-    caps->max_slots = MOST_SLOTS;
-    caps->target.max_arenas = MOST_ARENAS;
-    caps->target.bind_arenas = hg_pretends(pretend, "bind-arenas");
-    if (caps->target.bind_arenas) caps->max_slots = KIR_BOUND_SLOTS;
-    caps->arena_bytes = caps->max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
+    caps->compiler.tier_count = 1;
+    caps->compiler.tiers[0].name = "device form";
+    caps->compiler.tiers[0].device_form = caps->compiler.tiers[0].by_aliases = caps->scheduling.asynchronous =
+        caps->memory.uniforms_in_memory = caps->compiler.compiles_late = caps->exact = true;
+    caps->scheduling.serial_groups = caps->hints.on_cpu = d->host_memory;
+    caps->memory.can_import = d->host_memory;
+    caps->hints.tile_kind = d->host_memory ? LIBRARY_TILES_SERIAL : LIBRARY_TILES_DEVICE;
+    caps->compiler.max_slots = MOST_SLOTS;
+    caps->compiler.target.max_arenas = MOST_ARENAS;
+    caps->compiler.target.bind_arenas = hg_pretends(pretend, "bind-arenas");
+    if (caps->compiler.target.bind_arenas) caps->compiler.max_slots = KIR_BOUND_SLOTS;
+    caps->memory.arena_bytes = caps->memory.max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
     snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
-             caps->tiers[0].kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
+             caps->compiler.tiers[0].kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
     static const char *const SETTINGS[] = {"POCL_LLVM_CPU_NAME"}; /* the CPU that PoCL compiles for */
     char platform[80], name[64], driver[32], host[HG_HOST_TEXT] = "";
     if (d->host_memory) hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);

@@ -223,7 +223,7 @@ static hg_status set_record_buffer(hg_device *d, cl_kernel kernel, cl_uint index
 static hg_status set_arguments(hg_device *d, const hg_driver_dispatch *x, cl_mem *buffer) {
     const hg_driver_kernel *k = x->kernel;
     cl_uint index = 0;
-    if (d->caps.target.bind_arenas) HG_TRY(hg_driver_check_bound_once(x));
+    if (d->caps.compiler.target.bind_arenas) HG_TRY(hg_driver_check_bound_once(x));
     for (; index < x->slot_count; index++) HG_TRY(set_slot(k->kernel, index, &x->slots[index]));
     if (k->group_memory) {
         size_t bytes = x->group_memory ? (size_t)(x->group_memory + 7) / 8 * 8 : 8;

@@ -9,9 +9,9 @@ enum { PAGE = 4096, IMPORT_ALIGN = 16 };
 
 static hg_status buffer(hg_device *d, cl_mem_flags flags, uint64_t size, void *host, cl_mem *memory) {
     cl_int error;
-    if (size > d->caps.max_arena_bytes)
+    if (size > d->caps.memory.max_arena_bytes)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "opencl: %llu bytes asked for, the device gives at most %llu at once",
-                       (unsigned long long)size, (unsigned long long)d->caps.max_arena_bytes);
+                       (unsigned long long)size, (unsigned long long)d->caps.memory.max_arena_bytes);
     *memory = CL_MAKE(error, CreateBuffer, d->context, flags, (size_t)size, host);
     return opencl_check("clCreateBuffer", error);
 }

@@ -206,7 +206,7 @@ static hg_status bind_set(vk_recorder *r, const hg_driver_dispatch *x, uint64_t 
     VkDescriptorSet set;
     uint32_t count = k->slots + !k->pushed;
     if (count == 0) return HG_OK;
-    if (d->caps.target.bind_arenas) HG_TRY(hg_driver_check_bound_once(x));
+    if (d->caps.compiler.target.bind_arenas) HG_TRY(hg_driver_check_bound_once(x));
     VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = r->piece->sets,
                                         .descriptorSetCount = 1,

@@ -125,31 +125,31 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
     uint32_t bindings = limits->maxPerStageDescriptorStorageBuffers;
     if (bindings > limits->maxDescriptorSetStorageBuffers) bindings = limits->maxDescriptorSetStorageBuffers;
     d->max_bindings = bindings = bindings < 256 ? bindings : 256;
-    if (caps->target.addressed) { /* kernels of words may have either */
-        caps->bound_bytes = limits->maxStorageBufferRange;
-        caps->bound_slots = bindings > OWN ? bindings - OWN : 0;
+    if (caps->compiler.target.addressed) { /* kernels of words may have either */
+        caps->compiler.bound_bytes = limits->maxStorageBufferRange;
+        caps->compiler.bound_slots = bindings > OWN ? bindings - OWN : 0;
         return;
     }
-    caps->target.bind_arenas = d->pretend_bind_arenas;
-    caps->target.max_arenas = bindings >= 24 ? 8 : 2;
-    caps->max_slots = bindings > OWN + caps->target.max_arenas ? bindings - OWN - caps->target.max_arenas : 1;
-    if (caps->target.bind_arenas && caps->max_slots > KIR_BOUND_SLOTS) caps->max_slots = KIR_BOUND_SLOTS;
-    caps->max_arena_bytes = least(caps->max_arena_bytes, limits->maxStorageBufferRange) & ~UINT64_C(255);
+    caps->compiler.target.bind_arenas = d->pretend_bind_arenas;
+    caps->compiler.target.max_arenas = bindings >= 24 ? 8 : 2;
+    caps->compiler.max_slots = bindings > OWN + caps->compiler.target.max_arenas ? bindings - OWN - caps->compiler.target.max_arenas : 1;
+    if (caps->compiler.target.bind_arenas && caps->compiler.max_slots > KIR_BOUND_SLOTS) caps->compiler.max_slots = KIR_BOUND_SLOTS;
+    caps->memory.max_arena_bytes = least(caps->memory.max_arena_bytes, limits->maxStorageBufferRange) & ~UINT64_C(255);
 }
 
 static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
-    caps->host_memory = is_unified(f) && !d->pretend_staging;
-    caps->can_import = f->has_import && caps->host_memory;
-    caps->memory_bytes = device_memory(&f->memory);
-    caps->max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory_bytes) & ~UINT64_C(255);
-    caps->max_slots = UINT32_MAX;
+    caps->memory.host_memory = is_unified(f) && !d->pretend_staging;
+    caps->memory.can_import = f->has_import && caps->memory.host_memory;
+    caps->memory.total_bytes = device_memory(&f->memory);
+    caps->memory.max_arena_bytes = least(f->v11.maxMemoryAllocationSize, caps->memory.total_bytes) & ~UINT64_C(255);
+    caps->compiler.max_slots = UINT32_MAX;
     fill_bindings(f, d, caps);
-    caps->arena_bytes = least(UINT64_C(64) << 20, caps->max_arena_bytes);
+    caps->memory.arena_bytes = least(UINT64_C(64) << 20, caps->memory.max_arena_bytes);
 }
 
 static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     const VkPhysicalDeviceFeatures *v10 = &f->features.features;
-    kir_caps *k = &caps->tiers[0].kir;
+    kir_caps *k = &caps->compiler.tiers[0].kir;
     k->name = "vulkan";
     k->i8 = f->f12.shaderInt8;
     k->i16 = v10->shaderInt16;
@@ -157,13 +157,13 @@ static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     k->f64 = v10->shaderFloat64;
     k->subnormals = f->v12.shaderDenormPreserveFloat32 && (!k->f64 || f->v12.shaderDenormPreserveFloat64);
     k->dot4 = f->dot.shaderIntegerDotProduct;
-    caps->dot4 = k->dot4 && f->dot_properties.integerDotProduct4x8BitPackedMixedSignednessAccelerated;
-    caps->target.i64 = k->i64;
-    bool narrow = k->i64 || !caps->target.addressed; /* an address in two halves reaches words */
-    caps->target.memory8 = narrow && k->i8 && f->f12.storageBuffer8BitAccess;
-    caps->target.memory16 = narrow && k->i16 && f->f11.storageBuffer16BitAccess;
-    caps->target.memory64 = k->i64;
-    caps->target.atomic64 = k->i64 && f->f12.shaderBufferInt64Atomics;
+    caps->hints.dot4 = k->dot4 && f->dot_properties.integerDotProduct4x8BitPackedMixedSignednessAccelerated;
+    caps->compiler.target.i64 = k->i64;
+    bool narrow = k->i64 || !caps->compiler.target.addressed; /* an address in two halves reaches words */
+    caps->compiler.target.memory8 = narrow && k->i8 && f->f12.storageBuffer8BitAccess;
+    caps->compiler.target.memory16 = narrow && k->i16 && f->f11.storageBuffer16BitAccess;
+    caps->compiler.target.memory64 = k->i64;
+    caps->compiler.target.atomic64 = k->i64 && f->f12.shaderBufferInt64Atomics;
 }
 
 /* A driver on the CPU is another device on another CPU: lavapipe truncates an f64 with AVX-512 and, on large numbers, not without. The two
@@ -189,25 +189,25 @@ enum { SWIFTSHADER_MOST = 30000 };
 static void fill_caps(const vk_facts *f, hg_device *d) {
     hg_device_caps *caps = &d->caps;
     const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
-    caps->tier_count = 1;
-    caps->tiers[0].name = "device form";
-    caps->tiers[0].device_form = caps->tiers[0].by_aliases = caps->asynchronous = caps->uniforms_in_memory = caps->static_groups =
-        caps->exact = true;
-    caps->target.addressed = f->f12.bufferDeviceAddress;
+    caps->compiler.tier_count = 1;
+    caps->compiler.tiers[0].name = "device form";
+    caps->compiler.tiers[0].device_form = caps->compiler.tiers[0].by_aliases = caps->scheduling.asynchronous =
+        caps->memory.uniforms_in_memory = caps->compiler.static_groups = caps->exact = true;
+    caps->compiler.target.addressed = f->f12.bufferDeviceAddress;
     fill_kernel_caps(f, caps);
     fill_memory(f, d, caps);
-    caps->max_block_lanes = limits->maxComputeWorkGroupInvocations;
-    caps->max_shared_bytes = limits->maxComputeSharedMemorySize;
-    memcpy(caps->max_groups, limits->maxComputeWorkGroupCount, sizeof caps->max_groups);
-    memcpy(caps->max_group, limits->maxComputeWorkGroupSize, sizeof caps->max_group);
+    caps->scheduling.max_block_lanes = limits->maxComputeWorkGroupInvocations;
+    caps->memory.max_shared_bytes = limits->maxComputeSharedMemorySize;
+    memcpy(caps->scheduling.max_groups, limits->maxComputeWorkGroupCount, sizeof caps->scheduling.max_groups);
+    memcpy(caps->scheduling.max_group, limits->maxComputeWorkGroupSize, sizeof caps->scheduling.max_group);
     /* Drivers on the CPU pay for each group: groups of 1,024 take lavapipe from 0.86 to 0.92 – 1.02 of hand-written kernels. */
-    caps->on_cpu = f->properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    caps->flat_group = (uint32_t)least(caps->on_cpu ? 1024 : 128, caps->max_block_lanes);
+    caps->hints.on_cpu = f->properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    caps->hints.flat_group = (uint32_t)least(caps->hints.on_cpu ? 1024 : 128, caps->scheduling.max_block_lanes);
     fill_identity(f, caps);
     d->no_fences = f->v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     if (f->v12.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
-        caps->max_operations = SWIFTSHADER_MOST;
-        caps->tile_kind = LIBRARY_TILES_BASELINE; /* the shortest programs */
+        caps->compiler.max_operations = SWIFTSHADER_MOST;
+        caps->hints.tile_kind = LIBRARY_TILES_BASELINE; /* the shortest programs */
     }
 }
 
@@ -326,7 +326,7 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     fill_float_controls(&facts, d);
     HG_TRY(create_device(d, &facts));
     if (facts.has_import && d->vk.GetMemoryHostPointerPropertiesEXT) d->import_alignment = facts.import.minImportedHostPointerAlignment;
-    d->caps.can_import = d->caps.can_import && d->import_alignment != 0;
+    d->caps.memory.can_import = d->caps.memory.can_import && d->import_alignment != 0;
     HG_TRY(create_lanes(d));
     HG_TRY(vk_buffer_create(d, 256, VK_MEMORY_ARENA, &d->nothing));
     return hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);

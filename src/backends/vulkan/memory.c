@@ -28,7 +28,7 @@ static bool choose_type(const hg_device *d, uint32_t allowed, VkMemoryPropertyFl
 static bool type_for(const hg_device *d, uint32_t allowed, vk_memory_kind kind, uint32_t *type) {
     const VkMemoryPropertyFlags both = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     if (kind == VK_MEMORY_VISIBLE) return choose_type(d, allowed, both, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, type);
-    if (d->caps.host_memory)
+    if (d->caps.memory.host_memory)
         return choose_type(d, allowed, both, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, type);
     return choose_type(d, allowed, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0, type);
 }
@@ -41,7 +41,7 @@ static hg_status create_handle(hg_device *d, vk_buffer *b, bool imported) {
                                .size = b->size,
                                .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    if (d->caps.target.addressed) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    if (d->caps.compiler.target.addressed) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VK_TRY(d, CreateBuffer, d->handle, &info, NULL, &b->handle);
     return HG_OK;
 }
@@ -53,12 +53,12 @@ static hg_status bind_memory(hg_device *d, vk_buffer *b, uint64_t bytes, uint32_
                                                .pHostPointer = host};
     VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                        .pNext = host ? &import : NULL,
-                                       .flags = d->caps.target.addressed ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0};
+                                       .flags = d->caps.compiler.target.addressed ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0};
     VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = &flags, .allocationSize = bytes, .memoryTypeIndex = type};
     VK_TRY(d, AllocateMemory, d->handle, &info, NULL, &b->memory);
     VK_TRY(d, BindBufferMemory, d->handle, b->handle, b->memory, 0);
-    if (d->caps.target.addressed) {
+    if (d->caps.compiler.target.addressed) {
         VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b->handle};
         b->address = d->vk.GetBufferDeviceAddress(d->handle, &where);
     }
@@ -74,7 +74,7 @@ static hg_status fill_buffer(hg_device *d, vk_memory_kind kind, vk_buffer *b) {
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: the device has no memory of the kind needed");
     HG_TRY(bind_memory(d, b, needs.size, type, NULL));
     if (d->memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT &&
-        (kind == VK_MEMORY_VISIBLE || d->caps.host_memory)) {
+        (kind == VK_MEMORY_VISIBLE || d->caps.memory.host_memory)) {
         void *mapped;
         VK_TRY(d, MapMemory, d->handle, b->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
         b->mapped = mapped;
@@ -83,7 +83,7 @@ static hg_status fill_buffer(hg_device *d, vk_memory_kind kind, vk_buffer *b) {
 }
 
 hg_status vk_buffer_create(hg_device *d, uint64_t size, vk_memory_kind kind, vk_buffer *b) {
-    uint64_t limit = d->caps.max_arena_bytes;
+    uint64_t limit = d->caps.memory.max_arena_bytes;
     memset(b, 0, sizeof *b);
     if (size > limit)
         return hg_fail(HG_ERROR_ALLOCATION_FAILED, "vulkan: %llu bytes are not available, the device allocates at most %llu at once",
@@ -161,8 +161,9 @@ static hg_status zero_on_device(hg_device *d, hg_driver_arena *a) {
 }
 
 static hg_status fill_arena(hg_device *d, uint64_t size, vk_memory_kind kind, hg_driver_arena *a) {
-    *a = (hg_driver_arena){.size = size, .mappable = kind == VK_MEMORY_VISIBLE || d->caps.host_memory};
-    if (d->import_alignment && d->caps.host_memory && size >= 65536 && size <= d->caps.max_arena_bytes && lend_pages(d, size, &a->buffer))
+    *a = (hg_driver_arena){.size = size, .mappable = kind == VK_MEMORY_VISIBLE || d->caps.memory.host_memory};
+    if (d->import_alignment && d->caps.memory.host_memory && size >= 65536 && size <= d->caps.memory.max_arena_bytes &&
+        lend_pages(d, size, &a->buffer))
         return HG_OK;
     HG_TRY(vk_buffer_create(d, size, kind, &a->buffer));
     if (!a->buffer.mapped) return zero_on_device(d, a);
@@ -189,7 +190,7 @@ hg_status vk_arena_alloc_visible(hg_device *d, uint64_t size, hg_driver_arena **
 hg_status vk_arena_import(hg_device *d, void *host, uint64_t size, hg_driver_arena **arena) {
     uint64_t step = d->import_alignment;
     bool taken = false;
-    if (!step || !d->caps.host_memory || (uintptr_t)host % step || size % step || size == 0)
+    if (!step || !d->caps.memory.host_memory || (uintptr_t)host % step || size % step || size == 0)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE,
                        "vulkan: the device takes host memory at addresses and of sizes that are multiples of %llu",
                        (unsigned long long)(step ? step : 4096));

@@ -106,7 +106,7 @@ void vk_device_close(hg_device *device);
 
 /* ---- memory.c ---- */
 typedef enum vk_memory_kind {
-    VK_MEMORY_ARENA,   /* the device's own, seen by the host when caps.host_memory */
+    VK_MEMORY_ARENA,   /* the device's own, seen by the host when caps.memory.host_memory */
     VK_MEMORY_VISIBLE, /* seen by both */
 } vk_memory_kind;
 struct hg_driver_arena {

@@ -76,9 +76,9 @@ typedef struct plan_expansion {
     bool once;                  /* of the next actions, which write nothing but tables and scratch memory; they come first */
     uint64_t work;              /* of the next launch; the collective may say so before it */
     const library_tiles *tiles; /* of the device; NULL: as without a measurement at CPU level v4 */
-    bool dot4;                  /* of the device: hg_device_caps.dot4 */
+    bool dot4;                  /* of the device: hg_device_caps.hints.dot4 */
     uint32_t most_rounds;       /* of the device: loops around barriers can have no more (kir_device_target.max_rounds); 0: any number */
-    bool rolled;                /* of the device: its compiler takes few operations (hg_device_caps.max_operations) */
+    bool rolled;                /* of the device: its compiler takes few operations (hg_device_caps.compiler.max_operations) */
     /* Maps that the kernels which load the input's elements or store the output's do too, where the collective does; set before expand. */
     const struct plan_chain *fused;
     bool failed; /* out of memory, or more of it needed than there can be */

@@ -43,7 +43,7 @@ static void test_zeroed(device_fixture *d) {
     }
     hg_driver_arena *arena = NULL;
     CHECK(d->driver->arena_alloc(d->device, UINT64_MAX - 3, &arena) == HG_ERROR_ALLOCATION_FAILED);
-    CHECK(d->driver->arena_alloc(d->device, d->caps->max_arena_bytes + 1, &arena) == HG_ERROR_ALLOCATION_FAILED);
+    CHECK(d->driver->arena_alloc(d->device, d->caps->memory.max_arena_bytes + 1, &arena) == HG_ERROR_ALLOCATION_FAILED);
 }
 
 /* Copies, overlapping ones too, and fills of any place and size, against memmove and memset. */
@@ -87,7 +87,7 @@ static void test_import(device_fixture *d) {
     uint8_t *host = hg_alloc_aligned(SIZE, 64), back[SIZE];
     hg_driver_arena *arena = NULL;
     memset(host, 7, SIZE);
-    if (!d->caps->can_import) {
+    if (!d->caps->memory.can_import) {
         CHECK(d->driver->arena_import(d->device, host, SIZE, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
     } else {
         CHECK(d->driver->arena_import(d->device, host + 1, SIZE - 1, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
@@ -384,7 +384,7 @@ static void test_pretend(void) {
     char reason[256] = "";
     hg_driver_arena *arena = NULL;
     if (!device_open(&d, &hg_driver_opencl, "staging,no-fp64,no-atomic64", reason)) return;
-    CHECK(!d.caps->tiers[0].kir.f64 && !d.caps->target.atomic64 && d.caps->tiers[0].kir.i64);
+    CHECK(!d.caps->compiler.tiers[0].kir.f64 && !d.caps->compiler.target.atomic64 && d.caps->compiler.tiers[0].kir.i64);
     CHECK(d.driver->arena_alloc_visible(d.device, 64, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
     device_shut(&d);
     CHECK(hg_driver_opencl.device_open(1000, &(hg_driver_options){.pretend = "", .cache_dir = ""}, &d.device) ==

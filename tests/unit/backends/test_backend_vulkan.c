@@ -132,13 +132,13 @@ static bool compile_all(void) {
 }
 
 static hg_status create_kernel(hg_device *d, kernel_form form, hg_driver_kernel **k) {
-    const shader *s = &shaders[!driver->device_caps(d)->target.addressed][form];
+    const shader *s = &shaders[!driver->device_caps(d)->compiler.target.addressed][form];
     vk_code code = {.words = s->words,
                     .count = s->count,
                     .entry = "main",
                     .slots = 2,
                     .record_bytes = form == PUSHED ? 32 : LONG_WORDS * 4,
-                    .bound = !driver->device_caps(d)->target.addressed};
+                    .bound = !driver->device_caps(d)->compiler.target.addressed};
     return vk_kernel_create(d, &code, k);
 }
 
@@ -149,7 +149,7 @@ typedef struct call {
 } call;
 
 static void put_address(const hg_device *d, uint32_t *words, hg_driver_arena *a, uint64_t offset) {
-    uint64_t place = offset + (driver->device_caps(d)->target.addressed ? driver->arena_address(a) : 0);
+    uint64_t place = offset + (driver->device_caps(d)->compiler.target.addressed ? driver->arena_address(a) : 0);
     words[0] = (uint32_t)place;
     words[1] = (uint32_t)(place >> 32);
 }
@@ -178,11 +178,14 @@ static hg_driver_command call_kernel(hg_device *d, call *c, hg_driver_kernel *k,
 
 static void test_caps(const hg_device *d, const char *pretend) {
     const hg_device_caps *caps = driver->device_caps(d);
-    CHECK(caps->tiers[0].device_form && caps->asynchronous && caps->static_groups && caps->identity[0]);
-    CHECK(caps->max_arena_bytes >= UINT64_C(64) << 20 && caps->arena_bytes && caps->arena_bytes <= caps->max_arena_bytes);
-    CHECK(caps->max_block_lanes >= 128 && caps->max_groups[0] >= 65535 && caps->flat_group && caps->flat_group <= caps->max_block_lanes);
-    if (strstr(pretend, "descriptors")) CHECK(!caps->target.addressed && caps->target.max_arenas && caps->max_slots < UINT32_MAX);
-    if (strstr(pretend, "staging")) CHECK(!caps->host_memory);
+    CHECK(caps->compiler.tiers[0].device_form && caps->scheduling.asynchronous && caps->compiler.static_groups && caps->identity[0]);
+    CHECK(caps->memory.max_arena_bytes >= UINT64_C(64) << 20 && caps->memory.arena_bytes &&
+          caps->memory.arena_bytes <= caps->memory.max_arena_bytes);
+    CHECK(caps->scheduling.max_block_lanes >= 128 && caps->scheduling.max_groups[0] >= 65535 && caps->hints.flat_group &&
+          caps->hints.flat_group <= caps->scheduling.max_block_lanes);
+    if (strstr(pretend, "descriptors"))
+        CHECK(!caps->compiler.target.addressed && caps->compiler.target.max_arenas && caps->compiler.max_slots < UINT32_MAX);
+    if (strstr(pretend, "staging")) CHECK(!caps->memory.host_memory);
 }
 
 /* Arenas are zero, also where memory was used before. */
@@ -203,7 +206,7 @@ static void test_zero(hg_device *d, hg_driver_queue *q) {
             driver->arena_free(d, a);
         }
     hg_driver_arena *a = NULL;
-    CHECK(driver->arena_alloc(d, driver->device_caps(d)->max_arena_bytes + 256, &a) == HG_ERROR_ALLOCATION_FAILED && !a);
+    CHECK(driver->arena_alloc(d, driver->device_caps(d)->memory.max_arena_bytes + 256, &a) == HG_ERROR_ALLOCATION_FAILED && !a);
     CHECK(driver->arena_alloc(d, UINT64_MAX, &a) == HG_ERROR_ALLOCATION_FAILED && !a);
 }
 
@@ -227,7 +230,7 @@ static void test_import(hg_device *d, hg_driver_queue *q) {
     hg_driver_arena *a = NULL;
     uint8_t *host = aligned_alloc(65536, 65536), seen[8];
     memset(host, 3, 65536);
-    if (!driver->device_caps(d)->can_import) {
+    if (!driver->device_caps(d)->memory.can_import) {
         CHECK(driver->arena_import(d, host, 65536, &a) == HG_ERROR_BACKEND_UNAVAILABLE && !a);
     } else {
         CHECK(driver->arena_import(d, host, 65536, &a) == HG_OK);

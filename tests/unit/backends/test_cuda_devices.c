@@ -90,7 +90,7 @@ static void use_old(char said[512]) {
         return;
     }
     if (hg_driver_cuda.device_open(0, &options, &device) != HG_OK) return;
-    bool dot4 = hg_driver_cuda.device_caps(device)->dot4;
+    bool dot4 = hg_driver_cuda.device_caps(device)->hints.dot4;
     hg_driver_cuda.device_close(device);
     hg_backend *b = open_number(0);
     snprintf(said, 512, "%s, %s", dot4 ? "dp4a" : "no dp4a", b && add(b) ? "right" : hg_last_error_text());

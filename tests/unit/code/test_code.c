@@ -73,11 +73,11 @@ static void launches_decide(void) {
     bind(b, false, NULL, &k);
     const hg_bound_kernel *bk = &k.binding->kernels[0];
     hg_code_set *set = k.binding->executable->kernels[0].code;
-    CHECK_U64(set->caps->tier_count, 2);
+    CHECK_U64(set->caps->compiler.tier_count, 2);
     for (uint64_t n = 0; n < 5; n++) {
         launch_and_check(b, &k, false);
         CHECK_U64(set->launches, n + 1);
-        CHECK(n < set->caps->tiers[1].from_launch
+        CHECK(n < set->caps->compiler.tiers[1].from_launch
                   ? !bk->code && k.binding->one.launch.kernel == hg_code_only(set, 0)
                   : bk->code && bk->code->key.tier == 1 && k.binding->one.launch.kernel == bk->code->kernel);
     }

@@ -59,7 +59,7 @@ static void test_one_queue(void) {
     set_up(&f, "polled");
     hg_driver_event *e = new_event(&f);
     hg_driver_command commands[3] = {set_cell(&f, 0, 1), set_cell(&f, 1, 1), set_cell(&f, 0, 2)};
-    CHECK(!f.driver->event_wait && f.driver->device_poll && f.driver->device_caps(f.device)->asynchronous);
+    CHECK(!f.driver->event_wait && f.driver->device_poll && f.driver->device_caps(f.device)->scheduling.asynchronous);
     CHECK(is_done(&f, e)); /* nobody waits for nothing */
     CHECK_OK(f.driver->queue_submit(f.queues[0], commands, 3, NULL, 0, e));
     CHECK_OK(f.driver->queue_submit(f.queues[0], &commands[1], 1, NULL, 0, NULL));

@@ -44,7 +44,7 @@ static void test_language(const char *name, const c_dialect *dialect, const hg_d
     }
     fprintf(stderr, "%s\n", name);
     device_checks(&(device_checks_options){.dialect = dialect,
-                                           .addressed = fixture.caps->target.addressed,
+                                           .addressed = fixture.caps->compiler.target.addressed,
                                            .f64 = whole,
                                            .atomic64 = whole,
                                            .large_record = whole ? 600 : 0,

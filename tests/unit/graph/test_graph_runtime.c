@@ -496,7 +496,7 @@ static void one_submission(const scene *s) {
     failing_driver_install(s->backend, FAIL_SUBMIT);
     failing_driver_at(0);
     CHECK_OK(hg_graph_binding_launch(binding));
-    if (s->backend->caps->asynchronous) CHECK_U64(failing_driver_calls(), 1);
+    if (s->backend->caps->scheduling.asynchronous) CHECK_U64(failing_driver_calls(), 1);
     failing_driver_remove(s->backend);
     CHECK_OK(hg_buffer_read(s->backend, y, 0, out, sizeof out));
     bool right = true;

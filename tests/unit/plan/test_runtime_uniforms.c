@@ -296,7 +296,7 @@ static void count_fetches(const program_case *pc, hg_backend *b) {
 
 static void test_fetches(const char *name, const char *part) {
     hg_backend *b = open_backend(name);
-    b->own_caps.asynchronous = b->own_caps.uniforms_in_memory = true; /* of the CPU too: its events are done at once */
+    b->own_caps.scheduling.asynchronous = b->own_caps.memory.uniforms_in_memory = true; /* of the CPU too: its events are done at once */
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
         if (CASES[i].fetches >= 0 && strstr(CASES[i].name, part)) count_fetches(&CASES[i], b);
     hg_backend_destroy(b);

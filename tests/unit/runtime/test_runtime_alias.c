@@ -186,8 +186,8 @@ static void check_code(const char *what, const hg_binding *binding, const exampl
     const hg_code_set *set = kernel->code;
     const hg_code *code = binding->kernels[0].dispatch.code;
     bool with_class = set->uses_class && (WAYS[way].slots[0] == CLASS_BUFFER || WAYS[way].slots[1] == CLASS_BUFFER);
-    if (code && set->caps->target.bind_arenas) check_bindings(what, &binding->kernels[0].dispatch, way);
-    if (!code || set->caps->target.bind_arenas || (set->caps->target.addressed && !code->key.bound)) return;
+    if (code && set->caps->compiler.target.bind_arenas) check_bindings(what, &binding->kernels[0].dispatch, way);
+    if (!code || set->caps->compiler.target.bind_arenas || (set->caps->compiler.target.addressed && !code->key.bound)) return;
     uint64_t expected = 0;
     if ((!x->open && set->written_slots != 7) || with_class) return;
     for (uint32_t i = 0; i < kernel->slot_count && !x->open; i++) /* slots are in the order of their first use */

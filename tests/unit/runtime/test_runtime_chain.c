@@ -238,7 +238,7 @@ static bool is_nan(const chain_test *t, uint64_t bits) {
 
 /* What an instruction that faulted left in its result is nobody's promise. */
 static bool same_memory(const chain_test *t, const outcome *o) {
-    if (o->status != HG_OK && t->b->caps->asynchronous) return true; /* nor what was not submitted yet */
+    if (o->status != HG_OK && t->b->caps->scheduling.asynchronous) return true; /* nor what was not submitted yet */
     for (uint64_t i = 0; i + t->size <= t->bytes; i += t->size) {
         uint64_t a = 0, b = 0, out = t->steps[o->instruction].out;
         if (o->status != HG_OK && i + t->size > out && i < out + t->n[0] * t->size) continue;
@@ -253,7 +253,7 @@ static bool same_memory(const chain_test *t, const outcome *o) {
 static bool has_heads(const chain_test *t) {
     const hg_device_caps *caps = t->b->caps;
     char by[256];
-    return !caps->joins_steps || (caps->improves && !caps->asynchronous && t->b->driver->improves_by(by));
+    return !caps->scheduling.joins_steps || (caps->compiler.improves && !caps->scheduling.asynchronous && t->b->driver->improves_by(by));
 }
 
 /* For native code of what is done together, made in the background. */
@@ -329,7 +329,9 @@ static void run_seed(chain_test *t) {
 /* ---- what is done together ---- */
 
 /* Where arrays of different buffers may overlap they are done one by one. */
-static bool knows_places(const chain_test *t) { return !t->b->caps->can_import || t->b->caps->host_memory || t->b->driver->arena_host; }
+static bool knows_places(const chain_test *t) {
+    return !t->b->caps->memory.can_import || t->b->caps->memory.host_memory || t->b->driver->arena_host;
+}
 
 /* Launches a program over x and y; how many of its steps were done with others. */
 static uint64_t joined_of(chain_test *t, const char *text, hg_buffer x, hg_buffer y, int launches) {
@@ -374,7 +376,7 @@ static void test_which(chain_test *t) {
 static void test_alone(chain_test *t) {
     if (!knows_places(t)) return;
     hg_buffer x = make_buffer(t->b, NULL, 20000), y = make_buffer(t->b, NULL, 20000);
-    bool improves = t->b->caps->joins_steps && t->b->caps->improves;
+    bool improves = t->b->caps->scheduling.joins_steps && t->b->caps->compiler.improves;
     CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, exp, 5000\n"), x, y, 4), improves);
     CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, exp, 5000\nbar.grid\nparallel_map.f32 x, y, tanh, 4095\n"), x, y, 4), improves);
     CHECK_U64(joined_of(t, XY("parallel_map.f32 y, x, abs, 5000\n"), x, y, 4), 0);
@@ -386,13 +388,13 @@ static void test_alone(chain_test *t) {
 static void test_imports(chain_test *t) {
     static _Alignas(64) int32_t memory[2048];
     hg_buffer x, y;
-    if (!t->b->caps->can_import) return;
+    if (!t->b->caps->memory.can_import) return;
     for (uint64_t shift = 0; shift < 3; shift++) {
         for (int i = 0; i < 2048; i++) memory[i] = i;
         if (hg_buffer_import(t->b, memory, 1200, &x) != HG_OK) return;
         if (hg_buffer_import(t->b, memory + (shift == 2 ? 300 : shift), 1200, &y) == HG_OK) {
             uint64_t joined = joined_of(t, TWO_AND_TWO(""), x, y, 4);
-            if (t->b->caps->host_memory) CHECK_U64(joined, shift == 1 ? 0 : 4);
+            if (t->b->caps->memory.host_memory) CHECK_U64(joined, shift == 1 ? 0 : 4);
             CHECK_OK(hg_backend_free_buffer(t->b, y));
         }
         CHECK_OK(hg_backend_free_buffer(t->b, x));
@@ -435,7 +437,10 @@ static void test_head(chain_test *t, const head_case *c) {
     }
     uint64_t front_before = t->in_front, behind_before = t->behind;
     const hg_device_caps *caps = t->b->caps; /* a compiler that refuses long kernels gets tanh alone */
-    uint8_t apart = caps->joins_steps ? c->apart : caps->max_operations && c->behind == 2 ? 1 : 0, behind = (uint8_t)(c->behind - apart);
+    uint8_t apart = caps->scheduling.joins_steps                      ? c->apart
+                    : caps->compiler.max_operations && c->behind == 2 ? 1
+                                                                      : 0,
+            behind = (uint8_t)(c->behind - apart);
     uint64_t joined = 0u + c->in_front + behind + (c->own ? 2 : 0) + (apart == 2 ? 2 : 0);
     CHECK_U64(count_joined(t, binding), joined);
     CHECK_MESSAGE(t->in_front == front_before + (c->in_front != 0) && t->behind == behind_before + (behind != 0),
@@ -488,7 +493,7 @@ static void test_heads(chain_test *t) {
         {"softmax.f32 output=y, input=x, n=320, rows=3", 1, 2, 1, false},
     };
     enum { ON_DEVICES = 3 /* whose compilers are slow; and the CPU in other orders of work */ };
-    size_t count = t->threads && !t->b->caps->asynchronous ? sizeof CASES / sizeof *CASES : ON_DEVICES;
+    size_t count = t->threads && !t->b->caps->scheduling.asynchronous ? sizeof CASES / sizeof *CASES : ON_DEVICES;
     for (size_t i = 0; i < count && knows_places(t) && has_heads(t); i++) test_head(t, &CASES[i]);
 }
 
@@ -526,7 +531,7 @@ int main(int argc, char **argv) {
     t.b = open_backend(name);
     CHECK_OK(hg_backend_create("cpu", 0, &t.plain));
     enum { FEW = 24, MANY = 60 }; /* few where each kernel is compiled */
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : t.b->caps->joins_steps ? FEW : MANY;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : t.b->caps->scheduling.joins_steps ? FEW : MANY;
     t.threads = strcmp(name, "cpu") == 0;
     test_which(&t);
     test_alone(&t);

@@ -248,7 +248,7 @@ static void test_characters(const char *what, hg_backend *b) {
     uint8_t *bytes = malloc(TABLE);
     CHECK_OK(hg_binding_launch(x.binding));
     CHECK_OK(hg_binding_launch(y.binding));
-    CHECK((x.binding->submitted_way != HG_WAY_PLAN || !b->caps->host_memory) && table.arena == b->characters.range.arena &&
+    CHECK((x.binding->submitted_way != HG_WAY_PLAN || !b->caps->memory.host_memory) && table.arena == b->characters.range.arena &&
           table.size == TABLE);
     CHECK_OK(hg_backend_copy_from_buffer(b, x.out, bytes, TABLE));
     for (uint64_t i = 0; i < HG_CHARACTER_ENTRIES; i++) {
@@ -521,7 +521,7 @@ static void test_table_failures(const char *what, const char *name, uint32_t dev
         uint64_t *calls = of_driver ? &failing.calls : &memory.allocations, *fail_at = of_driver ? &failing.fail_at : &memory.fail_at;
         hg_backend *b = open_pretending(name, device, pretend);
         bool hit = true;
-        if (hide_memory) b->own_caps.host_memory = false;
+        if (hide_memory) b->own_caps.memory.host_memory = false;
         if (of_driver) intercept(b);
         memory.only_once = true;
         for (uint64_t n = 1; hit && n < 100 && test_failed < 20; n++) {
@@ -548,7 +548,7 @@ static void test_would_block(hg_backend *b) {
     double value = 0;
     hg_device_caps kept = b->own_caps;
     intercept(b);
-    b->own_caps.asynchronous = true;
+    b->own_caps.scheduling.asynchronous = true;
     failing.driver.event_wait = NULL;
     failing.driver.device_poll = NULL;
     CHECK_STATUS(hg_backend_phase(b, 0, &phase), HG_ERROR_WOULD_BLOCK);
@@ -566,7 +566,7 @@ static void test_backend(const char *name, uint32_t device, const char *pretend,
     hg_backend *b = open_pretending(name, device, pretend);
     if (!b) return;
     snprintf(what, sizeof what, "%s %u %s%s", name, (unsigned)device, pretend, hide_memory ? ", memory out of sight" : "");
-    if (hide_memory) b->own_caps.host_memory = false;
+    if (hide_memory) b->own_caps.memory.host_memory = false;
     test_host(b);
     if (strcmp(name, "null") != 0) {
         test_characters(what, b);

@@ -366,7 +366,7 @@ int main(void) {
     hg_allocator hooks = {sizeof hooks, &memory, failing_reallocate, failing_release};
     CHECK_OK(hg_set_allocator(&hooks));
     hg_backend *b = open_backend("cpu");
-    if (b->caps->asynchronous) {
+    if (b->caps->scheduling.asynchronous) {
         SKIP("nothing is kept on a device that works on by itself");
         hg_backend_destroy(b);
         return test_done();

@@ -17,7 +17,7 @@ struct hg_driver_queue {
     int unused;
 };
 
-static hg_device_caps caps = {.arena_bytes = ARENA, .max_arena_bytes = 1 << 20};
+static hg_device_caps caps = {.memory.arena_bytes = ARENA, .memory.max_arena_bytes = 1 << 20};
 static uint64_t filled;
 
 static const hg_device_caps *device_caps(const hg_device *device) { return (void)device, &caps; }
@@ -189,7 +189,7 @@ static void test_no_wait(void) {
     hg_suballocator s;
     hg_piece pieces[LIVE] = {0};
     const hg_device_caps kept = caps;
-    caps.asynchronous = true;
+    caps.scheduling.asynchronous = true;
     hg_suballocator_init(&s, &DRIVER, &device);
     filled = 0;
     for (int round = 0; round < 1000; round++) {
