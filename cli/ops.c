@@ -443,7 +443,7 @@ static hg_status of_device(cli *c, const char *backend, uint64_t index, bool mar
     HG_TRY(hg_backend_create_with_config(&config, &b));
     hg_status status = hg_backend_device(b, &info);
     if (status == HG_OK) {
-        device_view device = {&b->caps->compiler.tiers[0].kir, b->caps->compiler.tiers[0].device_form ? &b->caps->compiler.target : NULL};
+        device_view device = {&b->caps->compiler.kir, b->caps->compiler.device_form ? &b->caps->compiler.target : NULL};
         snprintf(title, sizeof title, "%s %u: %s, %s", info.backend, (unsigned)info.device, info.name, info.exact ? "exact" : "bounded");
         status = markdown ? print_markdown_table(c, &device, title) : print_rows(c, &device, title);
     }

@@ -204,7 +204,7 @@ static hg_status believe(const char *folder) {
     const hg_probe_result exact = {0};
     hg_blob_cache *cache = NULL;
     HG_TRY(hg_blob_cache_open(folder, 1 << 20, &cache));
-    hg_probe_keep(&(hg_probe_device){.caps = &caps.compiler.tiers[0].kir, .identity = caps.identity}, cache, &exact);
+    hg_probe_keep(&(hg_probe_device){.caps = &caps.compiler.kir, .identity = caps.identity}, cache, &exact);
     hg_blob_cache_close(cache);
     return HG_OK;
 }

@@ -7,13 +7,11 @@ enum { MAX_CODES = 32 }; /* a kernel launched with ever new block sizes on a dev
 
 /* ---- the set ---- */
 
-static hg_status lower(hg_code_set *set, uint8_t tier, kir_stage first, uint64_t deadline_ns, kir_module **low) {
-    const hg_device_caps *caps = set->caps;
-    if (!set->high) return hg_fail(HG_ERROR_INTERNAL, "kernel '%s' has no form left to compile from", set->name);
-    kir_compilation c = {
-        .max_slots = caps->compiler.max_slots, .caps = &caps->compiler.tiers[tier].kir, .deadline_ns = deadline_ns, .verify = set->verify};
-    HG_TRY(kir_pipeline_run(&c, first, KIR_STAGE_LOW, set->high, low));
-    for (kir_function *f = (*low)->functions; f; f = f->next) kir_number(f); /* threads copy it at the same time */
+static hg_status lower(hg_code_set *set, uint64_t deadline_ns) {
+    const hg_compiler_caps *caps = &set->caps->compiler;
+    const kir_compilation c = {.max_slots = caps->max_slots, .caps = &caps->kir, .deadline_ns = deadline_ns, .verify = set->verify};
+    HG_TRY(kir_pipeline_run(&c, KIR_STAGE_KERNEL, KIR_STAGE_LOW, set->high, &set->low));
+    for (kir_function *f = set->low->functions; f; f = f->next) kir_number(f); /* threads copy it at the same time */
     return HG_OK;
 }
 
@@ -29,7 +27,6 @@ static void forked(void *user) {
         *at = c->next;
         set->count--;
     }
-    for (int i = 0; i < HG_MAX_TIERS; i++) set->tiers[i].lowering = false;
 }
 
 hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, hg_code_set **set) {
@@ -47,7 +44,7 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     s->verify = options->verify;
     s->high = high;
     snprintf(s->name, sizeof s->name, "%s", high->name);
-    hg_status status = lower(s, 0, KIR_STAGE_KERNEL, options->deadline_ns, &s->tiers[0].low);
+    hg_status status = lower(s, options->deadline_ns);
     if (status != HG_OK) {
         hg_free(s);
         return status;
@@ -57,18 +54,21 @@ hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, h
     hg_cond_init(&s->changed);
     s->forks = (hg_fork_lock){.mutex = &s->lock, .cond = &s->changed, .untaken = !s->driver->forks, .child = forked, .user = s};
     hg_fork_add(&s->forks, HG_FORK_CODE);
-    hg_code_note(s, s->tiers[0].low);
-    s->input_count = s->tiers[0].low->inputs.count;
-    s->slot_count = s->tiers[0].low->slots.count;
+    hg_code_note(s, s->low);
+    s->input_count = s->low->inputs.count;
+    s->slot_count = s->low->slots.count;
     *set = s;
     return HG_OK;
 }
 
+static void destroy_kernel(const hg_code_set *set, hg_driver_kernel *kernel) {
+    if (!kernel) return;
+    hg_driver_note_gone();
+    set->driver->kernel_destroy(kernel);
+}
+
 static void destroy(hg_code_set *set, hg_code *c) {
-    if (c->kernel) {
-        hg_driver_note_gone();
-        set->driver->kernel_destroy(c->kernel);
-    }
+    destroy_kernel(set, c->kernel);
     hg_code_free_form(c);
     hg_free(c);
 }
@@ -88,7 +88,8 @@ void hg_code_set_release(hg_code_set *set) {
         hg_code_release(set, set->first);
         set->first = next;
     }
-    for (int i = 0; i < HG_MAX_TIERS; i++) kir_module_destroy(set->tiers[i].low);
+    destroy_kernel(set, set->kernel);
+    kir_module_destroy(set->low);
     kir_module_destroy(set->high);
     hg_program_release(set->program);
     hg_cond_destroy(&set->changed);
@@ -100,62 +101,6 @@ void hg_code_set_destroy(hg_code_set *set) {
     if (!set) return;
     if (set->background && hg_background_remove(set->background, &set->job)) hg_code_set_release(set);
     hg_code_set_release(set);
-}
-
-/* ---- tiers ---- */
-
-static bool has_one_code(const hg_tier_caps *t) { return !t->device_form && !t->by_aliases; }
-
-uint8_t hg_code_next_tier(hg_code_set *set) {
-    if (set->caps->compiler.tier_count < 2) return 0;
-    uint64_t launches = hg_atomic_fetch_add(&set->launches, 1, HG_RELAXED);
-    for (uint32_t t = set->caps->compiler.tier_count - 1; t > 0; t--)
-        if (launches >= set->caps->compiler.tiers[t].from_launch && !hg_atomic_load(&set->tiers[t].given_up, HG_RELAXED)) return (uint8_t)t;
-    return 0;
-}
-
-void hg_code_give_up(hg_code_set *set, uint8_t tier) { hg_atomic_store(&set->tiers[tier].given_up, 1, HG_RELAXED); }
-
-/* ---- making code, without a lock ---- */
-
-/* The tier's module; made by the first who needs it, while others wait. */
-static hg_status tier_module(hg_code_set *set, uint8_t tier) {
-    hg_code_tier *t = &set->tiers[tier];
-    hg_status status = HG_OK;
-    hg_mutex_lock(&set->lock);
-    while (t->lowering) hg_cond_wait(&set->changed, &set->lock);
-    if (!t->low) {
-        kir_module *low = NULL;
-        t->lowering = true;
-        hg_mutex_unlock(&set->lock);
-        status = lower(set, tier, KIR_STAGE_LEGAL, 0, &low);
-        hg_mutex_lock(&set->lock);
-        t->lowering = false;
-        t->low = low;
-        hg_cond_broadcast(&set->changed);
-    }
-    hg_mutex_unlock(&set->lock);
-    return status;
-}
-
-/* A copy of the tier's module for one compilation: passes write ids and facts into what they read. */
-static hg_status own_module(hg_code_set *set, uint8_t tier, kir_module **m) {
-    kir_module *copy = NULL;
-    HG_TRY(tier_module(set, tier));
-    HG_TRY(kir_copy(set->tiers[tier].low, &copy));
-    *m = copy;
-    if (hg_code_in_device_form(set, tier)) return HG_OK; /* finds what it needs of uniformity itself */
-    kir_compilation c = {.verify = set->verify};
-    hg_status status = kir_pipeline_run(&c, KIR_STAGE_LOW, KIR_STAGE_LOW, copy, m); /* uniformity: copies have none */
-    if (status != HG_OK) kir_module_destroy(copy);
-    return status;
-}
-
-static hg_status compile_plain(hg_code_set *set, hg_code *c, const kir_module *m) {
-    uint64_t start = hg_profile_start(set->profile);
-    hg_status status = set->driver->kernel_create(set->device, c->key.tier, m, &c->kernel);
-    hg_code_record(set, "driver", start);
-    return status;
 }
 
 /* ---- asking ---- */
@@ -186,11 +131,11 @@ static void made_late(hg_code_set *set, hg_code *c, hg_status status) {
     hg_code_set_release(set);
 }
 
+/* From a copy: passes write ids and facts into what they read. */
 static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory, bool *left) {
     kir_module *m = NULL;
-    HG_TRY(own_module(set, c->key.tier, &m));
-    hg_status status = hg_code_in_device_form(set, c->key.tier) ? hg_code_compile_form(set, c, m, group, group_memory, made_late, left)
-                                                                : compile_plain(set, c, m);
+    HG_TRY(kir_copy(set->low, &m));
+    hg_status status = hg_code_compile_form(set, c, m, group, group_memory, made_late, left);
     kir_module_destroy(m);
     return status;
 }
@@ -200,11 +145,11 @@ static void link_first(hg_code_set *set, hg_code *c) {
     set->first = c;
 }
 
-/* Under the lock: room for one more. Code that is being made stays, and so does what a tier has only one of. */
+/* Under the lock: room for one more. Code that is being made stays. */
 static void drop_last(hg_code_set *set) {
     hg_code **last = NULL;
     for (hg_code **at = &set->first; *at; at = &(*at)->next)
-        if ((*at)->ready && set->tiers[(*at)->key.tier].only != *at) last = at;
+        if ((*at)->ready) last = at;
     if (!last) return;
     hg_code *c = *last;
     *last = c->next;
@@ -313,26 +258,16 @@ hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch
 }
 
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
-    const hg_device_caps *caps = set->caps;
-    hg_code_tier *t = &set->tiers[0];
-    if (!has_one_code(&caps->compiler.tiers[0])) return HG_OK;
-    hg_code *c = new_code(&(hg_code_key){0});
-    if (!c) return hg_fail_memory();
-    c->references = 1;
-    c->ready = true;
-    hg_status status = compile_plain(set, c, t->low); /* the set is not shared yet */
-    if (status != HG_OK) {
-        destroy(set, c);
-        return status;
+    if (!hg_code_in_device_form(set)) {
+        uint64_t start = hg_profile_start(set->profile);
+        hg_status status = set->driver->kernel_create(set->device, set->low, &set->kernel);
+        hg_code_record(set, "driver", start);
+        if (status != HG_OK) return status;
+        kir_module_destroy(set->low);
+        set->low = NULL;
     }
-    link_first(set, c);
-    set->count++;
-    hg_atomic_store(&t->only, c, HG_RELEASE);
-    kir_module_destroy(t->low);
-    t->low = NULL;
-    if (caps->compiler.tier_count == 1 && !keep_high) {
-        kir_module_destroy(set->high);
-        set->high = NULL;
-    }
+    if (keep_high) return HG_OK;
+    kir_module_destroy(set->high);
+    set->high = NULL;
     return HG_OK;
 }

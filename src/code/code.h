@@ -1,6 +1,6 @@
-/* Compiled code of a kernel. Each kernel has one hg_code_set, which returns code for a key: the tier that runs it, what the launch lets
- * the code take for granted, how the buffers lie to each other. Code is made ahead or when a launch asks, never under a lock: a thread that
- * asks for other code of the kernel does not wait.
+/* Compiled code of a kernel. Each kernel has one hg_code_set. Where the device takes no device forms it has one code for all launches, which may get
+ * better while it runs (improve.c); else the set returns code for a key: what the launch lets the code take for granted, how the buffers lie to each
+ * other. Such code is made when a launch asks, never under a lock: a thread that asks for other code of the kernel does not wait.
  * Must not know: programs, plans, handles, launches' memory, queues. */
 #ifndef HG_CODE_CODE_H
 #define HG_CODE_CODE_H
@@ -14,13 +14,12 @@
 #include "profile/profile.h"
 #include <hologram/backend.h>
 
-/* What a launch asks of the code. Bytes that do not count are zero: keys are compared as memory. */
+/* What a launch asks of code in device form. Bytes that do not count are zero: keys are compared as memory. */
 typedef struct hg_code_key {
     uint64_t group_memory; /* static groups, and kernels with shared memory or barriers; as group */
-    uint64_t distinct;     /* kir_device_options.distinct; 0 where the tier does not ask for it */
+    uint64_t distinct;     /* kir_device_options.distinct; 0 where the device does not ask for it */
     uint32_t fold, group[3];
-    uint8_t tier;
-    uint8_t form, small, whole_blocks, at_origin, proven, shared_is_slot, bound, alone; /* device forms */
+    uint8_t form, small, whole_blocks, at_origin, proven, shared_is_slot, bound, alone;
     /* target.bind_arenas, as in kir_device_options; open_arenas: how many open accesses reach. */
     uint8_t slot_arenas[KIR_BOUND_SLOTS], kind_arenas[KIR_SLOT_ARENA], open_arenas;
 } hg_code_key;
@@ -33,13 +32,13 @@ typedef struct hg_code_field {
     bool paired;     /* 4 bytes of a value whose other half is a field too */
 } hg_code_field;
 
+/* Code in device form. */
 typedef struct hg_code {
     struct hg_code *next;
     hg_code_key key;
     uint32_t references; /* atomic: the kernel's list, dispatches, bindings */
     bool ready;          /* under the set's lock: false while a thread compiles it */
     hg_driver_kernel *kernel;
-    /* device forms */
     kir_device_layout layout;
     hg_code_field *fields;
     uint32_t field_count;
@@ -47,14 +46,6 @@ typedef struct hg_code {
     uint32_t slot_count;
     hg_arena messages; /* texts of the layout's sites */
 } hg_code;
-
-/* A tier of one kernel. */
-typedef struct hg_code_tier {
-    kir_module *low; /* what its code is made from; never compiled itself but for `only`. NULL: not made yet, or used up */
-    hg_code *only;   /* of a tier with one code for all launches; atomic */
-    bool lowering;   /* under the lock: somebody makes `low` */
-    int given_up;    /* atomic: its compiler failed, launches stay below */
-} hg_code_tier;
 
 /* The code of one kernel. */
 typedef struct hg_code_set {
@@ -66,12 +57,12 @@ typedef struct hg_code_set {
     hg_background_job job;     /* of it */
     int better;                /* hg_code_better; atomic */
     uint64_t input_count, slot_count;
-    uint32_t references; /* atomic: whoever created the set, jobs of the compiler that were left alone, the background's job */
-    char name[64];       /* of the kernel, cut */
-    hg_program *program; /* what modules point to, for as long as jobs may read them; or NULL */
-    kir_module *high;    /* before legalisation; NULL once no tier needs it any more */
-    hg_code_tier tiers[HG_MAX_TIERS];
-    uint64_t launches; /* counted where there are several tiers; atomic */
+    uint32_t references;      /* atomic: whoever created the set, jobs of the compiler that were left alone, the background's job */
+    char name[64];            /* of the kernel, cut */
+    hg_program *program;      /* what modules point to, for as long as jobs may read them; or NULL */
+    kir_module *high;         /* before legalisation; NULL once nothing is made from it any more */
+    kir_module *low;          /* legalised. What device forms are made from; else NULL once the code is there */
+    hg_driver_kernel *kernel; /* the code for all launches; NULL: they ask with a key */
     hg_mutex lock;
     hg_cond changed;
     hg_fork_lock forks;
@@ -115,11 +106,11 @@ typedef struct hg_code_options {
     const hg_code_ear *ear;    /* may be NULL */
 } hg_code_options;
 
-/* Takes `high` over on success; it is simplified and gets slots. Lowers it for the first tier (tiers[0].low) and compiles nothing. */
+/* Takes `high` over on success; it is simplified and gets slots. Lowers it (set->low) and compiles nothing. */
 hg_status hg_code_set_create(const hg_code_options *options, kir_module *high, hg_code_set **set) HG_NODISCARD;
 void hg_code_set_destroy(hg_code_set *set);
 
-/* Compiles the first tier now where it has one code for all launches, and frees what no later launch can ask for. keep_high: the caller goes on
+/* Compiles the code now where it is one for all launches, and frees what no later launch can ask for. keep_high: the caller goes on
  * reading `high`. */
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) HG_NODISCARD;
 
@@ -132,26 +123,16 @@ void hg_code_hurry(hg_code_set *set);
 typedef enum hg_better { HG_BETTER_LATER, HG_BETTER_MADE, HG_BETTER_NEVER } hg_better;
 hg_better hg_code_better(const hg_code_set *set);
 
-/* The tier for a launch that begins now, which is counted. */
-uint8_t hg_code_next_tier(hg_code_set *set);
-static inline bool hg_code_in_device_form(const hg_code_set *set, uint8_t tier) { return set->caps->compiler.tiers[tier].device_form; }
-/* Launches stay below this tier from now on: its compiler failed. */
-void hg_code_give_up(hg_code_set *set, uint8_t tier);
+static inline bool hg_code_in_device_form(const hg_code_set *set) { return set->caps->compiler.device_form; }
 
 /* The code of a key: found, made now, or waited for while another thread makes it. Retained; hg_code_release. Where the driver's compiler takes
  * too long (compiler.h) the launch fails; the code is there for later ones once it is made. group, group_memory: of the
- * launch, for device forms (NULL, 0 else). */
+ * launch. */
 hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
                       hg_code **code) HG_NODISCARD;
 /* The part of the driver's compiler that runs with a dispatch, for dispatches like this one (hg_driver.code_prepare). */
 hg_status hg_code_prepare(hg_code_set *set, hg_code *code, const hg_driver_dispatch *like) HG_NODISCARD;
 void hg_code_retain(hg_code *code);
 void hg_code_release(hg_code_set *set, hg_code *code);
-
-/* The kernel of a tier that has one code for all launches; NULL where it must be asked for with hg_code_get. */
-static inline hg_driver_kernel *hg_code_only(const hg_code_set *set, uint8_t tier) {
-    const hg_code *only = hg_atomic_load(&set->tiers[tier].only, HG_ACQUIRE);
-    return only ? only->kernel : NULL;
-}
 
 #endif

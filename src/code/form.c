@@ -175,7 +175,7 @@ static kir_device_options options_of(const hg_code_set *set, const hg_code_key *
                                   .at_origin = key->at_origin,
                                   .proven = key->proven,
                                   .shared_is_slot = key->shared_is_slot,
-                                  .hide_zeros = set->caps->compiler.tiers[key->tier].kir.folds_zeros && !relaxed,
+                                  .hide_zeros = set->caps->compiler.kir.folds_zeros && !relaxed,
                                   .fold = key->fold,
                                   .alone = key->alone,
                                   .resumes = set->resumes,
@@ -215,7 +215,6 @@ hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, cons
     if (status == HG_OK) status = keep_slots(c, form);
     if (start) hg_code_record(set, "device form", start);
     hg_driver_code code = {.module = form,
-                           .tier = c->key.tier,
                            .layout = &c->layout,
                            .target = options.target,
                            .group = {group[0], group[1], group[2]},

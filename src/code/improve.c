@@ -1,6 +1,6 @@
 /* Better code in place of what a kernel has (driver.h: kernel_improve): made from the form before legalisation, for what the driver wants to see in it.
  * Either before the first launch, or on the background thread when launches ask. Whatever fails, the kernel stays as it is.
- * Must not know: tiers, keys. */
+ * Must not know: keys. */
 #include "base/deep.h"
 #include "code/code_internal.h"
 #include <stdio.h>
@@ -59,7 +59,7 @@ static bool improve(hg_code_set *set, bool compile) {
     const hg_patience patience = patience_of(set);
     uint64_t start = hg_profile_start(set->profile), start_ns = hg_clock_ns();
     hg_status status = lower(set, &patience, &low);
-    if (status == HG_OK) status = set->driver->kernel_improve(set->device, hg_code_only(set, 0), low, compile ? &patience : NULL);
+    if (status == HG_OK) status = set->driver->kernel_improve(set->device, set->kernel, low, compile ? &patience : NULL);
     if (status == HG_ERROR_WOULD_BLOCK && !compile) return false;
     if (!hg_patience_stopped(&patience)) report(set, status, start, start_ns);
     kir_module_destroy(set->high);
@@ -90,7 +90,7 @@ static hg_status improve_at_once(void *user) {
 
 bool hg_code_improves(const hg_code_set *set) {
     hg_improves when = set->caps->compiler.improves;
-    if (set->caps->compiler.tier_count != 1 || !set->driver->kernel_improve) return false;
+    if (!set->driver->kernel_improve) return false;
     return when == HG_IMPROVES_AT_ONCE || (when == HG_IMPROVES_HOT && set->background);
 }
 
@@ -102,7 +102,7 @@ void hg_code_improve(hg_code_set *set) {
         return;
     }
     set->job = (hg_background_job){.run = run, .drop = end, .user = set};
-    if (set->driver->kernel_watch(hg_code_only(set, 0), ask, set)) return;
+    if (set->driver->kernel_watch(set->kernel, ask, set)) return;
     kir_module_destroy(set->high);
     set->high = NULL;
     hg_atomic_store(&set->better, HG_BETTER_NEVER, HG_RELEASE);

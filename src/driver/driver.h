@@ -25,30 +25,18 @@ typedef struct hg_driver_event hg_driver_event;
 typedef struct hg_driver_kernel hg_driver_kernel;
 typedef struct hg_driver_plan hg_driver_plan;
 
-/* A way in which a device runs kernels. A kernel keeps its form before legalisation and gets code for a tier when a launch asks for it:
- * the first tier from the first launch on, the others once the kernel was launched often. All give the same bits, and all agree in kir.i64: a
- * kernel has the same inputs in each. */
-typedef struct hg_tier_caps {
-    const char *name;
-    kir_caps kir;     /* what its kernels may contain, after the numeric probe */
-    bool device_form; /* its kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and
-                             kernel_create */
-    /* Code for each way in which slots are distinct (kir_slot.distinct), of device forms those that reach slots by bindings. Never of the first
-     * tier where that is no device form. */
-    bool by_aliases;
-    uint64_t from_launch; /* launches of a kernel after which this tier runs it; 0 of the first */
-} hg_tier_caps;
-enum { HG_MAX_TIERS = 2 };
-
 /* When kernels get better code (hg_driver.kernel_improve) in place of what they have. */
 typedef enum hg_improves { HG_IMPROVES_NEVER, HG_IMPROVES_HOT, HG_IMPROVES_AT_ONCE } hg_improves;
 
 /* What code a device takes, and what of it makes code. */
 typedef struct hg_compiler_caps {
-    hg_tier_caps tiers[HG_MAX_TIERS]; /* the later, the faster its code and the longer its compiler takes */
-    uint32_t tier_count;
-    hg_improves improves;     /* of a device with one tier, which is no device form */
-    kir_caps better;          /* what such code is made from may contain; it has the inputs and slots of the tier's form */
+    kir_caps kir; /* what kernels may contain, after the numeric probe */
+    /* Kernels are in device form (kir/device/device.h): HG_CMD_DISPATCH and code_create instead of HG_CMD_LAUNCH and kernel_create. */
+    bool device_form;
+    bool by_aliases; /* code for each way in which slots are distinct (kir_slot.distinct), of device forms that reach slots by bindings */
+    hg_improves improves; /* of a device without device form */
+    kir_caps
+        better; /* what such code is made from may contain. It agrees with kir in i64: a kernel has the same inputs and slots in both */
     kir_device_target target; /* what device forms are made for */
     uint32_t max_slots;       /* direct buffers of a kernel */
     /* Operations of a kernel, functions written in place of each call, beyond which the device's compiler is not asked; 0: any number. */
@@ -103,12 +91,6 @@ typedef struct hg_device_caps {
     bool exact;         /* hg_device_info.exact */
     char identity[256]; /* driver, device and versions, the CPU of a driver on it: part of every cache key; "" when unknown */
 } hg_device_caps;
-
-static inline bool hg_has_device_form(const hg_device_caps *caps) {
-    for (uint32_t i = 0; i < caps->compiler.tier_count; i++)
-        if (caps->compiler.tiers[i].device_form) return true;
-    return false;
-}
 
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
@@ -188,7 +170,6 @@ typedef struct hg_driver_step {
 /* Code for code_create. The module and the layout are not kept. */
 typedef struct hg_driver_code {
     const kir_module *module; /* in device form */
-    uint32_t tier;
     const kir_device_layout *layout;
     kir_device_target target; /* that it was made for: the device's, or bindings where it has addresses too (caps.compiler.bound_bytes) */
     uint32_t group[3];        /* lanes of a group; where groups are not static only a hint */
@@ -289,10 +270,9 @@ typedef struct hg_driver {
     /* Optional, for drivers without event_wait: the device's work goes on a little. Without it work goes on only while the host does
      * something else, and calls that would have to wait return HG_ERROR_WOULD_BLOCK. */
     void (*device_poll)(hg_device *device);
-    /* code: the module is legalised for the tier by the runtime; not kept */
-    hg_status (*kernel_create)(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel);
-    hg_status (*code_create)(hg_device *device, const hg_driver_code *code,
-                             hg_driver_kernel **kernel); /* a tier of device forms: instead */
+    /* code: the module is legalised by the runtime; not kept */
+    hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
+    hg_status (*code_create)(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel); /* for device forms: instead */
     void (*kernel_destroy)(hg_driver_kernel *kernel);
     /* Optional, both or none; where caps.compiler.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
      * when it is worth a look whether there is better code already (hot false), and when it is worth compiling. It returns at once. False: this

@@ -553,8 +553,8 @@ static void arena_free(hg_device *d, hg_driver_arena *arena) {
     if (!early) d->driver->arena_free(d->real, arena);
 }
 
-static hg_status kernel_create(hg_device *d, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
-    return d->driver->kernel_create(d->real, tier, module, kernel);
+static hg_status kernel_create(hg_device *d, const kir_module *module, hg_driver_kernel **kernel) {
+    return d->driver->kernel_create(d->real, module, kernel);
 }
 static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
     return d->driver->code_create(d->real, code, kernel);

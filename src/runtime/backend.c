@@ -109,10 +109,10 @@ static hg_status open_backend(hg_backend *b) {
     hg_suballocator_init(&b->memory, b->driver, b->device);
     set_budget(b);
     HG_TRY(hg_backend_tiles_open(b));
-    if (hg_has_device_form(b->caps)) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
+    if (b->caps->compiler.device_form) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
-    if (b->caps->compiler.tiers[0].device_form) HG_TRY(hg_backend_trust(b)); /* its kernels are small: they have no limit */
+    if (b->caps->compiler.device_form) HG_TRY(hg_backend_trust(b)); /* its kernels are small: they have no limit */
     if (b->caps->compiler.improves == HG_IMPROVES_HOT) HG_TRY(hg_background_create(&b->background));
     return hg_compiler_create(b->driver, b->device, b->config.compile_timeout_ms, &b->compiler);
 }

@@ -323,7 +323,7 @@ static void add_word(hg_device_info *device, bool has, const char *word) {
 
 /* What programs gain from, in words of one list for all devices. */
 static void describe(const hg_device_caps *caps, hg_device_info *device) {
-    const kir_caps *k = &caps->compiler.tiers[0].kir;
+    const kir_caps *k = &caps->compiler.kir;
     const kir_device_target *t = &caps->compiler.target;
     device->capabilities[0] = 0;
     add_word(device, k->i8, "i8");
@@ -335,7 +335,7 @@ static void describe(const hg_device_caps *caps, hg_device_info *device) {
     add_word(device, k->fma64, "fma64");
     add_word(device, k->subnormals, "subnormals");
     add_word(device, k->dot4, "dot4");
-    if (caps->compiler.tiers[0].device_form) {
+    if (caps->compiler.device_form) {
         add_word(device, t->memory8, "memory8");
         add_word(device, t->memory16, "memory16");
         add_word(device, t->memory64, "memory64");

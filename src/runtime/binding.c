@@ -154,7 +154,7 @@ static void set_way(hg_binding *binding) {
 void hg_binding_fill_launch(const hg_binding *binding, uint32_t index, hg_driver_launch *launch) {
     const hg_kernel *kernel = &binding->executable->kernels[index];
     memset(launch, 0, sizeof *launch);
-    launch->kernel = hg_code_only(kernel->code, 0);
+    launch->kernel = kernel->code->kernel;
     memcpy(launch->grid, binding->launch.grid, sizeof launch->grid);
     memcpy(launch->block, binding->launch.block, sizeof launch->block);
     launch->lanes = binding->launch.lanes;
@@ -244,10 +244,7 @@ static void free_binding(hg_binding *binding) {
         HG_IGNORE(hg_backend_free_pool(b, (hg_pool){hg_handle_public(b, binding->own_pools.data[i])}));
     for (uint64_t i = 0; i < binding->own_buffers.count; i++)
         HG_IGNORE(hg_backend_free_buffer(b, (hg_buffer){hg_handle_public(b, binding->own_buffers.data[i])}));
-    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) {
-        hg_dispatch_free(&binding->kernels[i].dispatch);
-        if (binding->kernels[i].code) hg_code_release(binding->executable->kernels[i].code, binding->kernels[i].code);
-    }
+    for (uint32_t i = 0; binding->kernels && i < binding->executable->kernel_count; i++) hg_dispatch_free(&binding->kernels[i].dispatch);
     hg_steps_unbind(binding);
     hg_piece_free(&b->memory, &binding->env_memory);
     hg_piece_free(&b->memory, &binding->scratch);

@@ -30,7 +30,6 @@ typedef struct hg_bound_kernel {
     bool has_state;         /* one of them is HG_SLOT_STATE */
     uint8_t *aliases;       /* alias signature; NULL below two slots */
     hg_submission dispatch; /* device forms: what launches have in common */
-    hg_code *code;          /* of a tier with several codes: the last launch's; NULL: none */
     uint64_t *proved;       /* the facts that `proven` is about; NULL: none so far */
     bool proven;            /* no access can leave its bounds */
 } hg_bound_kernel;

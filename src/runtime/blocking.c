@@ -48,18 +48,15 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
     hg_bound_kernel *bound = &binding->kernels[0];
     hg_driver_launch *launch = &binding->one.launch;
     bool changed = false;
-    uint8_t tier = 0;
     binding->fault.happened = false;
     launch->cancel = NULL;
     if (binding->executable->uses_state) HG_TRY(hg_state_begin(stream, binding->executable->writes_state));
     if (bound->has_classes || bound->has_state) HG_TRY(hg_binding_use_context(binding, 0, context, &changed));
     if (kernel->uses_class) HG_TRY(hg_context_class_memory(context, &launch->class_memory));
     if (changed && kernel->prover) (void)hg_launch_proven(binding, 0, launch);
-    if (context->backend->caps->compiler.tier_count > 1) HG_TRY(hg_launch_tier(binding, 0, stream, launch, &tier));
     launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch of a queue had one */
-    if (hg_code_in_device_form(kernel->code, tier))
-        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, tier, launch, bound->proven, !changed && !kernel->uses_class,
-                              &binding->fault));
+    if (hg_code_in_device_form(kernel->code))
+        HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, launch, bound->proven, !changed && !kernel->uses_class, &binding->fault));
     else
         HG_TRY(hg_stream_run(stream, &binding->one.command, 1));
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;

@@ -50,14 +50,12 @@ static void choose(hg_submission *d, const hg_driver_launch *l, bool proven, hg_
     blocks |= d->set->wants_blocks && fits && d->block_lanes >= SMALL_BLOCK;
     bool whole = trim(d, l);
     memset(key, 0, sizeof *key);
-    key->tier = d->tier;
     key->form = blocks ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
     key->small = l->lanes < (UINT64_C(1) << 32) - (UINT64_C(1) << 24);
     key->proven = proven;
     key->bound = d->set->bindable && within_bindings(d, l);
     bool by_bindings = !caps->compiler.target.addressed || key->bound;
-    if (caps->compiler.tiers[d->tier].by_aliases && by_bindings && !caps->compiler.target.bind_arenas)
-        key->distinct = hg_alias_distinct(d->set, l);
+    if (caps->compiler.by_aliases && by_bindings && !caps->compiler.target.bind_arenas) key->distinct = hg_alias_distinct(d->set, l);
     group[0] = flat_group(caps, l->lanes);
     group[1] = group[2] = 1;
     if (blocks) {

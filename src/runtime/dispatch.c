@@ -86,15 +86,15 @@ void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     hg_watchdog_add(&queue->device->watchdog, &d->watch);
 }
 
-hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue, const hg_driver_launch *launch,
-                            bool proven, bool unchanged) {
+hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queue *queue, const hg_driver_launch *launch, bool proven,
+                            bool unchanged) {
     static uint64_t queues;
     HG_TRY(hg_compiler_check(set->compiler));
     uint8_t record = hg_fault_record_find(queue);
     if (record == HG_FAULT_RECORDS)
         return hg_fail(HG_ERROR_INTERNAL, "more than %d launches that can fault are under way", HG_FAULT_RECORDS);
     if (!queue->number) queue->number = hg_atomic_add_fetch(&queues, 1, HG_RELAXED);
-    unchanged = unchanged && d->prepared && d->tier == tier && d->queue_number == queue->number && d->fault == record;
+    unchanged = unchanged && d->prepared && d->queue_number == queue->number && d->fault == record;
     if (!unchanged && d->device) hg_repeated_drop(&d->repeated, d->device->driver);
     d->compile_ns = 0;
     d->launch = launch;
@@ -102,7 +102,6 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, uint8_t tier, hg
     d->queue_number = queue->number;
     d->device = queue->device;
     d->set = set;
-    d->tier = tier;
     d->fault = record;
     if (!unchanged) {
         d->prepared = d->one_window = false;

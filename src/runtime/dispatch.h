@@ -82,7 +82,6 @@ uint64_t hg_alias_distinct(const hg_code_set *set, const hg_driver_launch *launc
 typedef struct hg_submission {
     hg_code_set *set;
     hg_code *code;
-    uint8_t tier;
     hg_dispatch_queue *queue; /* of the launch that runs: it may be gone afterwards */
     uint64_t queue_number;    /* of the record's contents */
     hg_dispatch_device *device;
@@ -111,8 +110,8 @@ typedef struct hg_submission {
 void hg_dispatch_free(hg_submission *dispatch);
 /* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
  * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
-hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, uint8_t tier, hg_dispatch_queue *queue,
-                            const hg_driver_launch *launch, bool proven, bool unchanged) HG_NODISCARD;
+hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, hg_dispatch_queue *queue, const hg_driver_launch *launch,
+                            bool proven, bool unchanged) HG_NODISCARD;
 /* Submits the next window. */
 hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, hg_driver_event *signal) HG_NODISCARD;
 /* Instead of submit, for a launch that needs no wait: its next window as a dispatch, with a copy of the record and the slots; then step says

@@ -43,16 +43,14 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
     hg_binding *binding = run->binding;
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault};
-    uint8_t tier;
-    HG_TRY(hg_launch_tier(binding, index, run->stream, launch, &tier));
-    if (!hg_code_in_device_form(kernel->code, tier)) return hg_run_add(run, &command);
+    if (!hg_code_in_device_form(kernel->code)) return hg_run_add(run, &command);
     hg_submission *d = &binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(binding, index, launch);
     if (!run->context->backend->caps->scheduling.asynchronous)
-        return hg_launch_wait(run->stream, d, kernel, tier, launch, proven, false, &binding->fault);
+        return hg_launch_wait(run->stream, d, kernel, launch, proven, false, &binding->fault);
     hg_run_item *item = hg_vec_push(&run->items);
     if (!item) return hg_fail_memory();
-    *item = (hg_run_item){.kernel = kernel, .launch = launch, .dispatch = d, .tier = tier, .proven = proven};
+    *item = (hg_run_item){.kernel = kernel, .launch = launch, .dispatch = d, .proven = proven};
     return HG_OK;
 }
 
@@ -158,7 +156,7 @@ static hg_status begin_item(hg_run *run, hg_run_item *item) {
         if (!item->dispatch) return hg_fail_memory();
         item->owned = true;
     }
-    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, item->tier, &run->stream->dispatch, item->launch, item->proven, false));
+    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, &run->stream->dispatch, item->launch, item->proven, false));
     if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
     item->state = HG_ITEM_BEGUN;
     return HG_OK;

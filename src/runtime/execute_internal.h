@@ -40,12 +40,9 @@ void hg_binding_make_ready(hg_binding *binding);
 
 /* handle_table.c: the handle table of open accesses as it is now, on the device. */
 hg_status hg_table_update(hg_run *run) HG_NODISCARD;
-/* launch.c: the tier that runs a launch, which is counted. Where that has no device form launch->kernel is the driver's kernel. A tier whose
- * compiler fails is left out from then on. */
-hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_stream *stream, hg_driver_launch *launch, uint8_t *tier) HG_NODISCARD;
-/* A kernel in device form, to its end. deadline, class memory and the like are in the launch. */
-hg_status hg_launch_wait(hg_stream *stream, hg_submission *dispatch, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,
-                         bool proven, bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
+/* launch.c: a kernel in device form, to its end. deadline, class memory and the like are in the launch. */
+hg_status hg_launch_wait(hg_stream *stream, hg_submission *dispatch, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+                         bool unchanged, hg_driver_fault *fault) HG_NODISCARD;
 /* Whether no access of the launch can leave its bounds; bound->proven. */
 bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launch *launch);
 /* The same for a launch that is not repeated; returns before its end when there is nothing to look at. */

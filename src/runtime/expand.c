@@ -143,7 +143,7 @@ static hg_status prepare_launch(hg_stream *stream, hg_bound_expansion *x, const 
     HG_TRY(find_kernel(stream, x, &key, &to->kernel));
     memcpy(to->launch.grid, action->grid, sizeof to->launch.grid);
     memcpy(to->launch.block, action->block, sizeof to->launch.block);
-    to->launch.kernel = hg_code_only(to->kernel->code, 0);
+    to->launch.kernel = to->kernel->code->kernel;
     to->launch.lanes = action->lanes;
     to->launch.shared_bytes = action->shared_bytes;
     to->launch.work = action->work;

@@ -39,12 +39,12 @@ hg_status hg_kernel_compile(hg_backend *b, kir_module *high, bool checked, uint6
         kir_module_destroy(high);
         return status;
     }
-    HG_TRY(keep_tables(kernel, kernel->code->tiers[0].low));
+    HG_TRY(keep_tables(kernel, kernel->code->low));
     if (b->profile)
         hg_profile_end(b->profile,
                        &(hg_profile_span){.kind = HG_PROFILE_COMPILE, .name = "legalise", .detail = kernel->name, .start_ns = start});
     /* Device forms without bounds checks are for launches that were checked; the high form stays for that. */
-    checked = checked && hg_has_device_form(b->caps);
+    checked = checked && b->caps->compiler.device_form;
     if (checked) HG_TRY(kir_prover_create(high, &kernel->prover));
     bool improves = !checked && hg_code_improves(kernel->code);
     HG_TRY(hg_code_ahead(kernel->code, checked || improves));

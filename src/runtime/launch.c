@@ -51,39 +51,6 @@ bool hg_launch_proven(hg_binding *binding, uint32_t index, const hg_driver_launc
     return bound->proven;
 }
 
-/* ---- tiers ---- */
-
-/* The driver's kernel of a tier without device form, kept with the binding where the tier has several. */
-static hg_status ask_for_code(hg_binding *binding, uint32_t index, uint8_t tier, hg_stream *stream, hg_driver_launch *launch) {
-    hg_code_set *set = binding->executable->kernels[index].code;
-    hg_bound_kernel *bound = &binding->kernels[index];
-    hg_code_key key = {.tier = tier};
-    hg_code *code = NULL;
-    launch->kernel = hg_code_only(set, tier);
-    if (launch->kernel) return HG_OK;
-    if (set->caps->compiler.tiers[tier].by_aliases) key.distinct = hg_alias_distinct(set, launch);
-    if (!bound->code || memcmp(&bound->code->key, &key, sizeof key) != 0) {
-        uint64_t start = hg_clock_ns();
-        HG_TRY(hg_code_get(set, &key, NULL, 0, &code));
-        hg_code_release(set, bound->code);
-        bound->code = code;
-        stream->dispatch.compile_ns += hg_clock_ns() - start;
-    }
-    launch->kernel = bound->code->kernel;
-    return HG_OK;
-}
-
-hg_status hg_launch_tier(hg_binding *binding, uint32_t index, hg_stream *stream, hg_driver_launch *launch, uint8_t *tier) {
-    hg_code_set *set = binding->executable->kernels[index].code;
-    hg_status status = HG_OK;
-    for (*tier = hg_code_next_tier(set);; --*tier) {
-        if (hg_code_in_device_form(set, *tier)) return HG_OK;
-        status = ask_for_code(binding, index, *tier, stream, launch);
-        if (status == HG_OK || *tier == 0) return status;
-        hg_code_give_up(set, *tier);
-    }
-}
-
 /* ---- launches ---- */
 
 static hg_status run_window(hg_stream *stream, hg_submission *d) {
@@ -94,9 +61,9 @@ static hg_status run_window(hg_stream *stream, hg_submission *d) {
     return hg_stream_wait(stream);
 }
 
-hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel, uint8_t tier, const hg_driver_launch *launch,
-                         bool proven, bool unchanged, hg_driver_fault *fault) {
-    HG_TRY(hg_dispatch_begin(d, kernel->code, tier, &stream->dispatch, launch, proven, unchanged));
+hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+                         bool unchanged, hg_driver_fault *fault) {
+    HG_TRY(hg_dispatch_begin(d, kernel->code, &stream->dispatch, launch, proven, unchanged));
     do {
         hg_status status = run_window(stream, d);
         if (status == HG_OK) continue;
@@ -108,12 +75,12 @@ hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *k
 
 hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven, hg_driver_fault *fault) {
     hg_submission d = {0};
-    hg_status status = hg_dispatch_begin(&d, kernel->code, 0, &stream->dispatch, launch, proven, false);
+    hg_status status = hg_dispatch_begin(&d, kernel->code, &stream->dispatch, launch, proven, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
         status = hg_dispatch_submit(&d, stream->queue, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);
     } else if (status == HG_OK) {
-        status = hg_launch_wait(stream, &d, kernel, 0, launch, proven, true, fault);
+        status = hg_launch_wait(stream, &d, kernel, launch, proven, true, fault);
     }
     hg_dispatch_free(&d);
     return status;
@@ -121,6 +88,6 @@ hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_dr
 
 hg_status hg_launch_kernel(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, hg_driver_fault *fault) {
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = fault};
-    if (hg_code_in_device_form(kernel->code, 0)) return hg_launch_only(stream, kernel, launch, false, fault);
+    if (hg_code_in_device_form(kernel->code)) return hg_launch_only(stream, kernel, launch, false, fault);
     return stream->context->backend->driver->queue_submit(stream->queue, &command, 1, NULL, 0, NULL);
 }

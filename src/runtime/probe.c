@@ -26,14 +26,14 @@ static hg_status run_device(void *user, kir_module *m, hg_probe_launch *probe) {
     hg_driver_fault fault = {0};
     uint64_t inputs[8] = {0};
     uint8_t aliases[1] = {HG_ALIAS_DISTINCT};
-    if (pretends_wrong(b) && b->caps->compiler.tiers[0].kir.dot4) make_wrong(m);
+    if (pretends_wrong(b) && b->caps->compiler.kir.dot4) make_wrong(m);
     hg_status status = hg_kernel_compile(b, m, false, 0, &kernel);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->operand_bytes, &in);
     if (status == HG_OK) status = hg_piece_alloc(&b->memory, probe->result_bytes, &out);
     if (status == HG_OK) status = transfer(b, HG_CMD_COPY_IN, in.range, (void *)(uintptr_t)probe->operands);
     if (status == HG_OK) {
         hg_range slots[2] = {in.range, out.range};
-        hg_driver_launch launch = {.kernel = hg_code_only(kernel.code, 0),
+        hg_driver_launch launch = {.kernel = kernel.code->kernel,
                                    .grid = {(uint32_t)(probe->lanes / probe->group), 1, 1},
                                    .block = {probe->group, 1, 1},
                                    .lanes = probe->lanes,
@@ -57,8 +57,8 @@ static void set_max_rounds(void *user, uint32_t rounds) {
 }
 
 static hg_probe_device device_of(hg_backend *b) {
-    bool device_form = b->caps->compiler.tiers[0].device_form;
-    return (hg_probe_device){&b->caps->compiler.tiers[0].kir, pretends_wrong(b) ? "" : b->caps->identity, run_device, b,
+    bool device_form = b->caps->compiler.device_form;
+    return (hg_probe_device){&b->caps->compiler.kir, pretends_wrong(b) ? "" : b->caps->identity, run_device, b,
                              device_form ? set_max_rounds : NULL};
 }
 
@@ -71,13 +71,13 @@ hg_status hg_backend_trust(hg_backend *b) {
     hg_blob_cache *cache = NULL;
     hg_probe_result result;
     hg_probe_device device = device_of(b);
-    b->own_caps.compiler.tiers[0].kir.subnormals = true; /* devices that promise nothing often keep them (lavapipe): the probe sees */
+    b->own_caps.compiler.kir.subnormals = true; /* devices that promise nothing often keep them (lavapipe): the probe sees */
     HG_TRY(hg_blob_cache_open(b->cache_path, b->config.cache_bytes, &cache));
     hg_status status = hg_probe_run_cached(&device, cache, &result);
     hg_blob_cache_close(cache);
     if (status != HG_OK) return status;
-    hg_probe_apply(&result, &b->own_caps.compiler.tiers[0].kir);
-    b->own_caps.hints.dot4 = b->own_caps.hints.dot4 && b->own_caps.compiler.tiers[0].kir.dot4;
+    hg_probe_apply(&result, &b->own_caps.compiler.kir);
+    b->own_caps.hints.dot4 = b->own_caps.hints.dot4 && b->own_caps.compiler.kir.dot4;
     set_max_rounds(b, result.max_rounds);
     return status;
 }

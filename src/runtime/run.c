@@ -154,7 +154,7 @@ hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
 
 hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) {
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &run->binding->fault};
-    if (!hg_code_in_device_form(kernel->code, 0)) return hg_run_add(run, &command);
+    if (!hg_code_in_device_form(kernel->code)) return hg_run_add(run, &command);
     if (hg_run_is_immediate(run)) return hg_launch_only(run->stream, kernel, launch, true, &run->binding->fault);
     hg_run_item *item = hg_vec_push(&run->items);
     if (!item) return hg_fail_memory();

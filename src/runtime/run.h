@@ -53,7 +53,6 @@ typedef struct hg_run_item {
     const hg_driver_launch *launch;
     hg_submission *dispatch; /* NULL: a new one for this launch */
     bool owned;              /* the dispatch is the item's */
-    uint8_t tier;
     bool proven;
     hg_item_state state;
 } hg_run_item;

@@ -7,7 +7,7 @@
 
 /* On others the plan machine hands the launch over and waits for it. */
 static bool may_launch_here(const hg_backend *b) {
-    return b->caps->memory.host_memory || (b->caps->compiler.tiers[0].device_form && hg_driver_can_block(b->driver, b->caps));
+    return b->caps->memory.host_memory || (b->caps->compiler.device_form && hg_driver_can_block(b->driver, b->caps));
 }
 
 /* Whether the program is one kernel whose arguments are all known, on memory that nobody must clear first. */
@@ -31,7 +31,7 @@ bool hg_binding_needs_clock(const hg_binding *binding) {
 hg_launch_way hg_binding_choose_way(const hg_binding *binding) {
     const hg_device_caps *caps = binding->executable->backend->caps;
     if (!is_one_known_kernel(binding) || !may_launch_here(binding->executable->backend)) return HG_WAY_PLAN;
-    bool asks_for_code = caps->compiler.tier_count > 1 || hg_code_in_device_form(binding->executable->kernels[0].code, 0);
+    bool asks_for_code = caps->compiler.device_form;
     if (caps->scheduling.asynchronous || asks_for_code || uses_context(binding) || hg_binding_needs_clock(binding)) return HG_WAY_KERNEL;
     return HG_WAY_COMMAND;
 }

@@ -233,7 +233,7 @@ static void test_operations(const checks *c, uint8_t type, const char *name) {
     operations *o = malloc(sizeof *o);
     build_operations(c, o, type, name);
     check_module(c, &o->kernel);
-    if (c->device && (type != HG_TYPE_F64 || c->device->caps->compiler.tiers[0].kir.f64)) {
+    if (c->device && (type != HG_TYPE_F64 || c->device->caps->compiler.kir.f64)) {
         uint8_t *operands = calloc(LANES, OPERAND_BYTES), *results = calloc(LANES, MOST_OPS * 8);
         for (uint32_t i = 0; i < LANES; i++) {
             uint64_t x[3] = {edge(type, i % EDGES), edge(type, i / EDGES), edge(type, (i * 7 + i / EDGES) % EDGES)};

@@ -46,9 +46,9 @@ static hg_status queue_create(hg_device *d, hg_driver_queue **q) {
     HG_TRY(count(FAIL_QUEUE));
     return failing.real->queue_create(d, q);
 }
-static hg_status kernel_create(hg_device *d, uint32_t tier, const kir_module *m, hg_driver_kernel **k) {
+static hg_status kernel_create(hg_device *d, const kir_module *m, hg_driver_kernel **k) {
     HG_TRY(count(FAIL_CODE));
-    return failing.real->kernel_create(d, tier, m, k);
+    return failing.real->kernel_create(d, m, k);
 }
 static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **k) {
     HG_TRY(count(FAIL_CODE));

@@ -59,7 +59,9 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 }
 
 static void fill_caps(hg_device_caps *caps, const hg_capset *set) {
-    *caps = (hg_device_caps){.compiler.tier_count = 1,
+    *caps = (hg_device_caps){.compiler.kir = set->kir,
+                             .compiler.device_form = true,
+                             .compiler.by_aliases = !set->target.addressed,
                              .memory.host_memory = true,
                              .compiler.max_slots = set->max_slots ? set->max_slots : UINT32_MAX,
                              .scheduling.max_block_lanes = SHIM_MOST_LANES,
@@ -72,7 +74,6 @@ static void fill_caps(hg_device_caps *caps, const hg_capset *set) {
                              .scheduling.max_group = {SHIM_MOST_LANES, SHIM_MOST_LANES, 64},
                              .hints.flat_group = 128,
                              .memory.max_arena_bytes = UINT64_C(1) << 30};
-    caps->compiler.tiers[0] = (hg_tier_caps){.name = "shim", .kir = set->kir, .device_form = true, .by_aliases = !set->target.addressed};
 }
 
 static hg_status open_as(const language *l, hg_device **device) {

@@ -83,6 +83,8 @@ static hg_status choose_code(const char *word, hg_improves *when) {
     return HG_OK;
 }
 
+enum { NARROW = 16 }; /* lanes of a tile where tiles are pretended to be narrow */
+
 static hg_status device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
     tile_level level;
     if (index != 0) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cpu has one device, number 0; asked for %u", (unsigned)index);
@@ -94,23 +96,15 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     if (!d) return hg_fail_memory();
     d->expands = d->caps.memory.uniforms_in_memory = hg_pretends(options->pretend, "expand");
     d->options = (tile_options){.level = level, .poor = poor, .check_races = options->check_races, .budget = options->budget};
-    d->caps.compiler.tier_count = 1;
-    d->caps.compiler.tiers[0].name = "tile interpreter";
     d->caps.hints.tile_kind = level == TILE_LEVEL_V4   ? LIBRARY_TILES_V4
                               : level == TILE_LEVEL_V3 ? LIBRARY_TILES_V3
                                                        : LIBRARY_TILES_BASELINE;
-    tile_caps(poor, &d->caps.compiler.tiers[0].kir);
-    bool at_once = hg_pretends(options->pretend, "second-tier");
-    if (at_once || hg_pretends(options->pretend, "tiers")) { /* what a compiler would be: other code with the same bits, after a while */
-        d->caps.compiler.tier_count = 2;
-        d->caps.compiler.tiers[1] = d->caps.compiler.tiers[0];
-        d->caps.compiler.tiers[1].name = "tile interpreter, narrow";
-        d->caps.compiler.tiers[1].by_aliases = true;
-        d->caps.compiler.tiers[1].from_launch = at_once ? 0 : 2;
-    }
-    if (d->caps.compiler.tier_count == 1 && !poor && !options->check_races && !hg_pretends(options->pretend, "no-compiler"))
-        d->caps.compiler.improves = when;
-    d->carries = d->caps.compiler.tier_count == 1 && !poor && !options->check_races && !(options->jit && strcmp(options->jit, "off") == 0);
+    tile_caps(poor, &d->caps.compiler.kir);
+    bool narrow = hg_pretends(options->pretend, "narrow");
+    bool plain = !poor && !narrow && !options->check_races;
+    if (narrow) d->options.max_width = NARROW;
+    if (plain && !hg_pretends(options->pretend, "no-compiler")) d->caps.compiler.improves = when;
+    d->carries = plain && !(options->jit && strcmp(options->jit, "off") == 0);
     d->compiler = d->caps.compiler.improves && cpu_compiled_likely();
     if (d->caps.compiler.improves) {
         vec_caps(&d->caps.compiler.better);
@@ -496,15 +490,12 @@ static hg_status event_wait(hg_driver_event *event) {
 
 /* ---- code ---- */
 
-enum { NARROW = 16 }; /* lanes of a tile of the pretended second tier */
-
-static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
-    tile_options options = device->options;
-    if (tier) options.max_width = NARROW;
+static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
+    const tile_options *options = &device->options;
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
-    hg_status status = tile_compile(module, &options, &k->code);
-    if (status == HG_OK && device->carries) cpu_precompiled_attach(options.level, module, device->compiler, k->code);
+    hg_status status = tile_compile(module, options, &k->code);
+    if (status == HG_OK && device->carries) cpu_precompiled_attach(options->level, module, device->compiler, k->code);
     if (status != HG_OK) {
         tile_kernel_destroy(k->code);
         hg_free(k);

@@ -106,15 +106,13 @@ uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[
 /* ---- capabilities ---- */
 
 void cuda_promise(hg_device_caps *caps, const char *pretend) {
-    kir_caps *kir = &caps->compiler.tiers[0].kir;
+    kir_caps *kir = &caps->compiler.kir;
     kir->name = "cuda";
     kir->i8 = kir->i16 = kir->subnormals = kir->fma32 = true;
     kir->i64 = !hg_pretends(pretend, "no-int64");
     kir->f64 = kir->fma64 = !hg_pretends(pretend, "no-fp64");
     kir->dot4 = caps->hints.dot4 = !hg_pretends(pretend, "no-dot4");
-    caps->compiler.tier_count = 1;
-    caps->compiler.tiers[0].name = "device form";
-    caps->compiler.tiers[0].device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory = caps->exact = true;
+    caps->compiler.device_form = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory = caps->exact = true;
     caps->compiler.target = (kir_device_target){.addressed = true, .memory8 = true, .memory16 = true, .shared8 = true, .shared16 = true};
     caps->compiler.target.written_rounds = 4; /* docs/performance.md, "On an NVIDIA GPU" */
     caps->compiler.target.i64 = caps->compiler.target.memory64 = caps->compiler.target.shared64 = kir->i64;
@@ -133,7 +131,7 @@ static hg_status fill_caps(hg_device *d, const char *pretend) {
     int driver = 0;
     hg_status status = HG_OK;
     cuda_promise(caps, pretend);
-    if (d->architecture < FIRST_DOT4) caps->compiler.tiers[0].kir.dot4 = caps->hints.dot4 = false;
+    if (d->architecture < FIRST_DOT4) caps->compiler.kir.dot4 = caps->hints.dot4 = false;
     caps->memory.can_import = attribute(d->id, HOST_REGISTER, &status) != 0;
     s->max_block_lanes = block_lanes(d->id, &status);
     caps->memory.max_shared_bytes = shared_bytes(d->id, &status);

@@ -38,12 +38,10 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 /* What the device does natively. All true: kernels arrive as high-level as they can. */
 static void fill_caps(hg_device_caps *caps) {
     memset(caps, 0, sizeof *caps);
-    caps->compiler.tier_count = 1;
-    caps->compiler.tiers[0].name = "nothing";
-    caps->compiler.tiers[0].kir.i8 = caps->compiler.tiers[0].kir.i16 = caps->compiler.tiers[0].kir.i64 = caps->compiler.tiers[0].kir.f64 =
-        caps->compiler.tiers[0].kir.fma32 = caps->compiler.tiers[0].kir.fma64 = true;
-    caps->compiler.tiers[0].kir.subnormals = caps->compiler.tiers[0].kir.half = true;
-    caps->compiler.tiers[0].kir.name = "null";
+    caps->compiler.kir.i8 = caps->compiler.kir.i16 = caps->compiler.kir.i64 = caps->compiler.kir.f64 = caps->compiler.kir.fma32 =
+        caps->compiler.kir.fma64 = true;
+    caps->compiler.kir.subnormals = caps->compiler.kir.half = true;
+    caps->compiler.kir.name = "null";
     caps->memory.can_import = true;
     caps->compiler.max_slots = UINT32_MAX;
     caps->scheduling.max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -134,9 +132,8 @@ static hg_status event_query(hg_driver_event *event, bool *done) {
 
 static hg_status event_wait(hg_driver_event *event) { return event->status; }
 
-static hg_status kernel_create(hg_device *device, uint32_t tier, const kir_module *module, hg_driver_kernel **kernel) {
+static hg_status kernel_create(hg_device *device, const kir_module *module, hg_driver_kernel **kernel) {
     (void)device;
-    (void)tier;
     HG_TRY(kir_verify(module));
     *kernel = hg_calloc(1, sizeof **kernel);
     return *kernel ? HG_OK : hg_fail_memory();

@@ -97,9 +97,9 @@ static void memory_caps(cl_device_id id, const char *extensions, const char *pre
     bool atomics = has_extension(extensions, "cl_khr_int64_base_atomics") && has_extension(extensions, "cl_khr_int64_extended_atomics");
     hg_memory_caps *m = &caps->memory;
     kir_device_target *t = &caps->compiler.target;
-    t->i64 = t->memory64 = t->shared64 = caps->compiler.tiers[0].kir.i64;
+    t->i64 = t->memory64 = t->shared64 = caps->compiler.kir.i64;
     t->memory8 = t->memory16 = t->shared8 = t->shared16 = true;
-    t->atomic64 = t->shared_atomic64 = atomics && caps->compiler.tiers[0].kir.i64 && !hg_pretends(pretend, "no-atomic64");
+    t->atomic64 = t->shared_atomic64 = atomics && caps->compiler.kir.i64 && !hg_pretends(pretend, "no-atomic64");
     m->total_bytes = number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     m->max_arena_bytes = number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     m->max_shared_bytes = number(id, CL_DEVICE_LOCAL_MEM_SIZE);
@@ -128,8 +128,8 @@ static void dot_caps(cl_device_id id, const char *extensions, const char *preten
     enum { PACKED_ACCELERATION = 0x1075, PROPERTIES = 6, MIXED = 2 };
     cl_bool fast[PROPERTIES] = {CL_FALSE};
     bool has = has_extension(extensions, "cl_khr_integer_dot_product") && strcmp(language(id), "CL3.0") == 0;
-    caps->compiler.tiers[0].kir.dot4 = has && !hg_pretends(pretend, "no-dot4");
-    if (!caps->compiler.tiers[0].kir.dot4) return;
+    caps->compiler.kir.dot4 = has && !hg_pretends(pretend, "no-dot4");
+    if (!caps->compiler.kir.dot4) return;
     if (CL_CALL(GetDeviceInfo, id, PACKED_ACCELERATION, sizeof fast, fast, NULL) == CL_SUCCESS) caps->hints.dot4 = fast[MIXED] == CL_TRUE;
 }
 
@@ -152,17 +152,15 @@ static void group_caps(cl_device_id id, hg_device_caps *caps) {
 
 static void fill_caps(const found_device *found, const char *extensions, const char *pretend, hg_device *d) {
     hg_device_caps *caps = &d->caps;
-    numeric_caps(found->id, extensions, pretend, &caps->compiler.tiers[0].kir);
+    numeric_caps(found->id, extensions, pretend, &caps->compiler.kir);
     memory_caps(found->id, extensions, pretend, caps);
     dot_caps(found->id, extensions, pretend, caps);
     group_caps(found->id, caps);
     d->host_memory = (number(found->id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
     d->visible = (number(found->id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) && opencl.SVMAlloc && opencl.SVMFree &&
                  opencl.SetKernelArgSVMPointer && !hg_pretends(pretend, "staging");
-    caps->compiler.tier_count = 1;
-    caps->compiler.tiers[0].name = "device form";
-    caps->compiler.tiers[0].device_form = caps->compiler.tiers[0].by_aliases = caps->scheduling.asynchronous =
-        caps->memory.uniforms_in_memory = caps->compiler.compiles_late = caps->exact = true;
+    caps->compiler.device_form = caps->compiler.by_aliases = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
+        caps->compiler.compiles_late = caps->exact = true;
     caps->scheduling.serial_groups = caps->hints.on_cpu = d->host_memory;
     caps->memory.can_import = d->host_memory;
     caps->hints.tile_kind = d->host_memory ? LIBRARY_TILES_SERIAL : LIBRARY_TILES_DEVICE;
@@ -172,7 +170,7 @@ static void fill_caps(const found_device *found, const char *extensions, const c
     if (caps->compiler.target.bind_arenas) caps->compiler.max_slots = KIR_BOUND_SLOTS;
     caps->memory.arena_bytes = caps->memory.max_arena_bytes < ARENA_BYTES ? 0 : ARENA_BYTES;
     snprintf(d->options, sizeof d->options, "-cl-std=%s%s", language(found->id),
-             caps->compiler.tiers[0].kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
+             caps->compiler.kir.inexact[KIR_FDIV][0] ? "" : " -cl-fp32-correctly-rounded-divide-sqrt");
     static const char *const SETTINGS[] = {"POCL_LLVM_CPU_NAME"}; /* the CPU that PoCL compiles for */
     char platform[80], name[64], driver[32], host[HG_HOST_TEXT] = "";
     if (d->host_memory) hg_host_text(SETTINGS, HG_COUNT_OF(SETTINGS), host);

@@ -149,7 +149,7 @@ static void fill_memory(const vk_facts *f, hg_device *d, hg_device_caps *caps) {
 
 static void fill_kernel_caps(const vk_facts *f, hg_device_caps *caps) {
     const VkPhysicalDeviceFeatures *v10 = &f->features.features;
-    kir_caps *k = &caps->compiler.tiers[0].kir;
+    kir_caps *k = &caps->compiler.kir;
     k->name = "vulkan";
     k->i8 = f->f12.shaderInt8;
     k->i16 = v10->shaderInt16;
@@ -189,10 +189,8 @@ enum { SWIFTSHADER_MOST = 30000 };
 static void fill_caps(const vk_facts *f, hg_device *d) {
     hg_device_caps *caps = &d->caps;
     const VkPhysicalDeviceLimits *limits = &f->properties.properties.limits;
-    caps->compiler.tier_count = 1;
-    caps->compiler.tiers[0].name = "device form";
-    caps->compiler.tiers[0].device_form = caps->compiler.tiers[0].by_aliases = caps->scheduling.asynchronous =
-        caps->memory.uniforms_in_memory = caps->compiler.static_groups = caps->exact = true;
+    caps->compiler.device_form = caps->compiler.by_aliases = caps->scheduling.asynchronous = caps->memory.uniforms_in_memory =
+        caps->compiler.static_groups = caps->exact = true;
     caps->compiler.target.addressed = f->f12.bufferDeviceAddress;
     fill_kernel_caps(f, caps);
     fill_memory(f, d, caps);

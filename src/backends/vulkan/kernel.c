@@ -112,7 +112,7 @@ hg_status vk_kernel_create(hg_device *d, const vk_code *code, hg_driver_kernel *
 }
 
 hg_status vk_code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
-    emit_spirv_options options = {.caps = d->caps.compiler.tiers[0].kir,
+    emit_spirv_options options = {.caps = d->caps.compiler.kir,
                                   .target = code->target,
                                   .record_is_pushed = vk_record_is_pushed(d, code->layout->record_bytes),
                                   .group_memory = code->group_memory};

@@ -154,6 +154,7 @@ int16_t device_slot(device *d, kir_slot_kind kind, uint32_t number) {
 }
 
 void device_touch(device *d, int16_t slot, bool write) {
+    if ((uint64_t)slot >= d->out->slots.count) return; /* there was no memory for it: d->failed */
     kir_slot *s = &d->out->slots.data[slot];
     if (write)
         s->written = true;

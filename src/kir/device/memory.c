@@ -10,6 +10,7 @@
 
 device_place device_slot_place(device *d, int16_t slot, bool write) {
     device_touch(d, slot, write);
+    if ((uint64_t)slot >= d->out->slots.count) return (device_place){.kind = DEVICE_GROUP}; /* d->failed: nothing comes of it */
     return (device_place){.kind = DEVICE_SLOT, .slot = slot};
 }
 

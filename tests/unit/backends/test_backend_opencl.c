@@ -384,7 +384,7 @@ static void test_pretend(void) {
     char reason[256] = "";
     hg_driver_arena *arena = NULL;
     if (!device_open(&d, &hg_driver_opencl, "staging,no-fp64,no-atomic64", reason)) return;
-    CHECK(!d.caps->compiler.tiers[0].kir.f64 && !d.caps->compiler.target.atomic64 && d.caps->compiler.tiers[0].kir.i64);
+    CHECK(!d.caps->compiler.kir.f64 && !d.caps->compiler.target.atomic64 && d.caps->compiler.kir.i64);
     CHECK(d.driver->arena_alloc_visible(d.device, 64, &arena) == HG_ERROR_BACKEND_UNAVAILABLE);
     device_shut(&d);
     CHECK(hg_driver_opencl.device_open(1000, &(hg_driver_options){.pretend = "", .cache_dir = ""}, &d.device) ==

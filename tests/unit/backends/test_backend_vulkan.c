@@ -178,7 +178,7 @@ static hg_driver_command call_kernel(hg_device *d, call *c, hg_driver_kernel *k,
 
 static void test_caps(const hg_device *d, const char *pretend) {
     const hg_device_caps *caps = driver->device_caps(d);
-    CHECK(caps->compiler.tiers[0].device_form && caps->scheduling.asynchronous && caps->compiler.static_groups && caps->identity[0]);
+    CHECK(caps->compiler.device_form && caps->scheduling.asynchronous && caps->compiler.static_groups && caps->identity[0]);
     CHECK(caps->memory.max_arena_bytes >= UINT64_C(64) << 20 && caps->memory.arena_bytes &&
           caps->memory.arena_bytes <= caps->memory.max_arena_bytes);
     CHECK(caps->scheduling.max_block_lanes >= 128 && caps->scheduling.max_groups[0] >= 65535 && caps->hints.flat_group &&

@@ -685,7 +685,7 @@ static bool ask_probe(void) {
     hg_config config = hg_config_default();
     memcpy(config.backend, "vulkan", 7);
     if (hg_backend_create_with_config(&config, &b) != HG_OK) return false;
-    found = b->caps->compiler.tiers[0].kir;
+    found = b->caps->compiler.kir;
     hg_backend_destroy(b);
     return true;
 }

@@ -155,7 +155,7 @@ static void unbind(bound *k) {
 }
 
 static bool is_native(const bound *k) {
-    const hg_driver_kernel *kernel = hg_code_only(k->executable->kernels[0].code, 0);
+    const hg_driver_kernel *kernel = k->executable->kernels[0].code->kernel;
     const tile_kernel *code;
     memcpy(&code, kernel, sizeof code);
     return tile_native_of(code) != NULL;
@@ -358,7 +358,7 @@ static uint32_t lanes_of_sums(const char *text, bool bytes) {
     CHECK_OK(bind(b, text, 0, &k));
     bool right = hg_binding_launch(k.binding) == HG_OK && hg_buffer_read(b, k.y, 0, out, sizeof out) == HG_OK && is_native(&k);
     for (uint32_t i = 0; i < LANES; i++) right = right && out[i] == (bytes ? k.in[i] << 1 & 0xfefefefe : 2 * k.in[i]);
-    const hg_driver_kernel *kernel = hg_code_only(k.executable->kernels[0].code, 0);
+    const hg_driver_kernel *kernel = k.executable->kernels[0].code->kernel;
     const tile_kernel *code;
     memcpy(&code, kernel, sizeof code);
     uint32_t lanes = right ? tile_native_of(code)->lanes : 0;

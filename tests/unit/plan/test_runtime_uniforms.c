@@ -283,7 +283,7 @@ static void count_fetches(const program_case *pc, hg_backend *b) {
         b->driver = kept;
         CHECK_MESSAGE(fetches == pc->fetches, "%s: the host copied values out %d times, expected %d", pc->name, fetches, pc->fetches);
         /* Code that ran before and is proven to stay in bounds is not looked at after each launch. */
-        CHECK_MESSAGE(!round || !hg_has_device_form(b->caps) || may_be_cut(e) || submissions <= pc->fetches + 1,
+        CHECK_MESSAGE(!round || !b->caps->compiler.device_form || may_be_cut(e) || submissions <= pc->fetches + 1,
                       "%s: %d submissions, of which %d fetch values", pc->name, submissions, fetches);
     }
     hg_binding_destroy(binding);

@@ -290,7 +290,7 @@ static void run_device(const hg_device_info *device, const char *pretend) {
 int main(int argc, char **argv) {
     static const struct {
         const char *backend, *pretend;
-    } RUNS[] = {{"cpu", ""},    {"cpu", "second-tier"},    {"opencl", ""},           {"opencl", "bind-arenas"}, {"cuda", ""},
+    } RUNS[] = {{"cpu", ""},    {"cpu", "narrow"},         {"opencl", ""},           {"opencl", "bind-arenas"}, {"cuda", ""},
                 {"vulkan", ""}, {"vulkan", "descriptors"}, {"vulkan", "bind-arenas"}};
     hg_device_info devices[16];
     size_t count = 0;

@@ -25,7 +25,7 @@ static void exact_stays_exact(void) {
     CHECK_U64(r.differences, 0);
     CHECK(!r.flushes && !r.half && !r.fma[0] && !r.fma[1]);
     check_nothing_inexact(&r);
-    kir_caps before = b->caps->compiler.tiers[0].kir, after = before;
+    kir_caps before = b->caps->compiler.kir, after = before;
     hg_probe_apply(&r, &after);
     CHECK(memcmp(&before, &after, sizeof before) == 0);
     hg_backend_destroy(b);
@@ -35,16 +35,16 @@ static void exact_stays_exact(void) {
 static void flushing_is_found(void) {
     hg_backend *b = open_pretending("poor");
     hg_probe_result r;
-    CHECK(!b->caps->compiler.tiers[0].kir.subnormals);
+    CHECK(!b->caps->compiler.kir.subnormals);
     CHECK_OK(hg_backend_probe(b, &r));
     CHECK_U64(r.differences, 0); /* lowered for a device that flushes: the right bits */
-    b->own_caps.compiler.tiers[0].kir.subnormals = true;
+    b->own_caps.compiler.kir.subnormals = true;
     CHECK_OK(hg_backend_probe(b, &r));
     CHECK(r.differences > 0);
     CHECK(r.flushes);
     check_nothing_inexact(&r);
-    hg_probe_apply(&r, &b->own_caps.compiler.tiers[0].kir);
-    CHECK(!b->caps->compiler.tiers[0].kir.subnormals);
+    hg_probe_apply(&r, &b->own_caps.compiler.kir);
+    CHECK(!b->caps->compiler.kir.subnormals);
     CHECK_OK(hg_backend_probe(b, &r));
     CHECK_U64(r.differences, 0);
     hg_backend_destroy(b);
@@ -57,9 +57,9 @@ static void lowered_is_exact(void) {
     static const kir_op OPS[] = {KIR_FADD, KIR_FMUL, KIR_FDIV, KIR_FSQRT, KIR_F2F, KIR_F2U, KIR_S2F, KIR_FRINT, KIR_FCMP_LT};
     for (size_t i = 0; i < HG_COUNT_OF(OPS); i++) r.inexact[OPS[i]][i % 2] = true;
     r.inexact[KIR_F2F][1] = true;
-    hg_probe_apply(&r, &b->own_caps.compiler.tiers[0].kir);
-    CHECK(!b->caps->compiler.tiers[0].kir.fma32 && !b->caps->compiler.tiers[0].kir.fma64 && !b->caps->compiler.tiers[0].kir.half &&
-          b->caps->compiler.tiers[0].kir.inexact[KIR_FMUL][1]);
+    hg_probe_apply(&r, &b->own_caps.compiler.kir);
+    CHECK(!b->caps->compiler.kir.fma32 && !b->caps->compiler.kir.fma64 && !b->caps->compiler.kir.half &&
+          b->caps->compiler.kir.inexact[KIR_FMUL][1]);
     CHECK_OK(hg_backend_probe(b, &found));
     CHECK_U64(found.differences, 0);
     hg_backend_destroy(b);
@@ -80,7 +80,7 @@ static void wrong_products_are_found(void) {
                 printf("skipped %s: %s\n", BACKENDS[i], hg_last_error()->message);
                 break;
             }
-            has[k] = b->caps->compiler.tiers[0].kir.dot4;
+            has[k] = b->caps->compiler.kir.dot4;
             CHECK_OK(hg_backend_probe(b, &r));
             CHECK(!r.dot4); /* what it is used for now is right */
             CHECK(!b->caps->hints.dot4 || has[k]);

@@ -112,7 +112,7 @@ static void messages(hg_backend *b) {
 int main(void) {
     static const struct {
         const char *backend, *pretend;
-    } devices[] = {{"cpu", ""}, {"cpu", "expand"}, {"cpu", "poor"}, {"cpu", "second-tier"}, {"opencl", ""}, {"vulkan", ""}};
+    } devices[] = {{"cpu", ""}, {"cpu", "expand"}, {"cpu", "poor"}, {"cpu", "narrow"}, {"opencl", ""}, {"vulkan", ""}};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         hg_config config = hg_config_default();
         hg_backend *b = NULL;

@@ -394,7 +394,7 @@ int main(int argc, char **argv) {
                    {"cpu", "polled=1"},
                    {"cpu", "polled=2,expand"},
                    {"cpu", "polled=3,staging"},
-                   {"cpu", "polled=4,tiers"},
+                   {"cpu", "polled=4,narrow"},
                    {"null", "polled=5"}};
     unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SANITIZED ? 50 : 500;
     uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;

@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
     hg_context *context = NULL;
     hg_queue *queue = NULL;
     uint64_t n = N;
-    bool records = f.b->driver->plan_create && f.b->caps->compiler.tiers[0].device_form && f.b->caps->scheduling.asynchronous;
+    bool records = f.b->driver->plan_create && f.b->caps->compiler.device_form && f.b->caps->scheduling.asynchronous;
     counted.real = f.b->driver;
     counted.driver = *f.b->driver;
     if (records) counted.driver.plan_create = count_create;
