@@ -24,8 +24,35 @@ HG_API hg_status hg_backend_create_auto(hg_backend **backend) HG_NODISCARD;
  * the backend; behind a platform's number, "opencl/1", those of that platform (hg_device_info.platform). "cuda" needs an NVIDIA driver.
  * "metal", "webgpu" ("wgpu"), "wasm", "tpu", "hip", "rocm", "oneapi", "levelzero" and "sycl" are known words without a backend in this version. */
 HG_API hg_status hg_backend_create(const char *name, uint32_t device, hg_backend **backend) HG_NODISCARD;
-/** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. */
+/** With a configuration (hg_config_from_env, …): backend, device, threads, CPU level, limits. HG_ERROR_WOULD_BLOCK: the device opens only while the host goes on
+ * with something else, and hg_backend_open_start is the way to it. */
 HG_API hg_status hg_backend_create_with_config(const hg_config *config, hg_backend **backend) HG_NODISCARD;
+/** A backend that is being opened. */
+typedef struct hg_opening hg_opening;
+/**
+ * Begins to open a backend and returns at once: for hosts that must not wait. What drivers do only while somebody waits for them runs on a thread of the
+ * library.
+ *
+ * @param config   not looked at after the call
+ * @param opening  receives what hg_opening_poll asks; to be given to hg_opening_destroy
+ * @return HG_OK; HG_ERROR_INVALID_ARGUMENT (NULL, a size of no version, an unknown word of `pretend`), HG_ERROR_OUT_OF_MEMORY. Whatever else is wrong
+ *         hg_opening_poll says
+ * Thread-safe.
+ */
+HG_API hg_status hg_backend_open_start(const hg_config *config, hg_opening **opening) HG_NODISCARD;
+/**
+ * Goes on with the opening as far as that needs no waiting, and says whether it is over.
+ *
+ * @param done     true: the status is what came of it, the same as of hg_backend_create_with_config
+ * @param backend  receives the backend, which is the caller's, with the first call that is done and HG_OK; else NULL
+ * @return HG_OK: it is not over (done is false), or there is the backend. Else done is true: the error of the opening, each time it is asked;
+ *         HG_ERROR_INVALID_ARGUMENT (NULL, or the backend was given to an earlier call); HG_ERROR_EXECUTION_FAILED in a forked child
+ * Not thread-safe: one thread asks at a time.
+ */
+HG_API hg_status hg_opening_poll(hg_opening *opening, bool *done, hg_backend **backend) HG_NODISCARD;
+/** Frees it, at any time and without waiting. What is not open yet is given up: a driver that is at work is left alone with it, and what it makes is freed
+ * when it returns. A backend that hg_opening_poll has given stays. NULL is allowed. */
+HG_API void hg_opening_destroy(hg_opening *opening);
 /** Frees the backend, its buffers and pools. Executables, bindings, queues and contexts of it must be gone. Waits for no compiler: what one works on
  * is left alone. NULL is allowed. Not thread-safe. */
 HG_API void hg_backend_destroy(hg_backend *backend);

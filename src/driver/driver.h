@@ -232,6 +232,9 @@ typedef struct hg_driver {
      * what to install) in reason. Disturbs no other driver, and whatever is wrong with the vendor's library is a reason. */
     uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);
     hg_status (*device_open)(uint32_t index, const hg_driver_options *options, hg_device **device);
+    /* Optional: a device that opens after device_open has returned. Asked until it is ready, or the status says why it does not open; until then
+     * nothing else of the device is called but device_close, which may come at any time. It returns at once. */
+    hg_status (*device_ready)(hg_device *device, bool *ready);
     void (*device_close)(hg_device *device);
     const hg_device_caps *(*device_caps)(const hg_device *device);
     void *(*device_native)(hg_device *device);

@@ -61,12 +61,16 @@ struct hg_driver_plan {
     bool in_flight;
 };
 
+enum { MOST_QUESTIONS = 8 }; /* until a device is open */
+
 struct hg_device {
     hg_driver table;
     const hg_driver *driver; /* the driver's own table, device and caps */
     hg_device *real;
     hg_device_caps caps;
     bool asks; /* no-wait: event_query is what polls */
+    bool staging;
+    uint64_t questions; /* no-wait: that are left until it is open */
     hg_mutex lock;
     hg_driver_queue *queues;
     uint64_t events, arenas, plans; /* alive */
@@ -565,6 +569,27 @@ static bool step_supported(const hg_device *d, const plan_call *call, uint64_t *
 
 /* ---- the device ---- */
 
+/* The caps are those of the driver's device when that is ready. */
+static void take_caps(hg_device *d) {
+    d->caps = *d->driver->device_caps(d->real);
+    d->caps.scheduling.asynchronous = true;
+    if (d->staging) d->caps.memory.host_memory = false;
+}
+
+/* After a few questions, as many as the seed says. */
+static hg_status device_ready(hg_device *d, bool *ready) {
+    *ready = false;
+    if (d->asks && d->questions) {
+        d->questions--;
+        return HG_OK;
+    }
+    *ready = true;
+    if (!d->driver->device_ready) return HG_OK;
+    HG_TRY(d->driver->device_ready(d->real, ready));
+    if (*ready) take_caps(d);
+    return HG_OK;
+}
+
 static void device_close(hg_device *d) {
     if (d->queues || d->events || d->arenas || d->plans) misuse("a device was closed before all that was made on it was gone");
     d->driver->device_close(d->real);
@@ -577,6 +602,7 @@ static void fill_table(hg_device *d) {
     hg_driver *t = &d->table;
     *t = *own;
     t->forks = false;
+    t->device_ready = device_ready;
     t->device_close = device_close;
     t->device_caps = device_caps;
     t->arena_alloc = arena_alloc;
@@ -640,9 +666,9 @@ hg_status hg_driver_open(const hg_driver *driver, uint32_t index, const hg_drive
     d->driver = driver;
     d->asks = asks;
     d->random = hg_pretended_number(options->pretend, asks ? "no-wait" : "polled", 1);
-    d->caps = *driver->device_caps(d->real);
-    d->caps.scheduling.asynchronous = true;
-    if (hg_pretends(options->pretend, "staging")) d->caps.memory.host_memory = false;
+    d->staging = hg_pretends(options->pretend, "staging");
+    if (!driver->device_ready) take_caps(d);
+    d->questions = 1 + next_random(d) % MOST_QUESTIONS;
     hg_mutex_init(&d->lock);
     fill_table(d);
     *table = &d->table;

@@ -31,30 +31,90 @@ static hg_status run_expected(kir_module *m, const uint8_t *operands, uint8_t *r
     return status;
 }
 
-hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) {
+/* What the kernel was about whose results are looked at next. */
+typedef enum asked { NOTHING, NUMBERS, ROUNDS, ROUNDS_AGAIN } asked;
+
+struct hg_probe {
+    hg_probe_device device;
+    hg_probe_launch launch;
+    hg_probe_result result;
+    asked asked;
     int columns[2][PROBE_TEST_COUNT];
+    uint8_t *bytes, *expected; /* bytes: operands, then what was expected and what came */
+};
+
+hg_status hg_probe_create(const hg_probe_device *device, hg_probe **probe) {
+    hg_probe *p = hg_calloc(1, sizeof *p);
+    if (!p) return hg_fail_memory();
+    p->device = *device;
+    *probe = p;
+    return HG_OK;
+}
+
+void hg_probe_destroy(hg_probe *p) {
+    if (!p) return;
+    hg_free(p->bytes);
+    hg_free(p);
+}
+
+/* Memory for the next kernel's operands, and twice for its results. */
+static hg_status make_room(hg_probe *p, uint64_t in, uint64_t out) {
+    hg_free(p->bytes);
+    p->bytes = hg_calloc(1, (size_t)(in + 2 * out));
+    if (!p->bytes) return hg_fail_memory();
+    p->expected = p->bytes + in;
+    p->launch = (hg_probe_launch){PROBE_LANES, PROBE_GROUP, p->bytes, in, p->expected + out, out, false};
+    return HG_OK;
+}
+
+static hg_status ask_numbers(hg_probe *p, kir_module **kernel) {
     uint32_t count;
-    memset(result, 0, sizeof *result);
-    kir_module *m = hg_probe_kernel(device->caps, columns, &count);
+    kir_module *m = hg_probe_kernel(p->device.caps, p->columns, &count);
     if (!m) return hg_fail_memory();
-    uint64_t in = (uint64_t)PROBE_OPERANDS * PROBE_LANES * 8, out = (uint64_t)count * PROBE_LANES * 8;
-    uint8_t *operands = hg_calloc(1, (size_t)(in + 2 * out));
-    if (!operands) {
-        kir_module_destroy(m);
-        return hg_fail_memory();
+    hg_status status = make_room(p, (uint64_t)PROBE_OPERANDS * PROBE_LANES * 8, (uint64_t)count * PROBE_LANES * 8);
+    if (status == HG_OK) {
+        hg_probe_operands(p->bytes);
+        status = run_expected(m, p->bytes, p->expected, p->launch.result_bytes);
     }
-    uint8_t *expected = operands + in, *actual = expected + out;
-    hg_probe_operands(operands);
-    hg_status status = run_expected(m, operands, expected, out);
-    hg_probe_launch launch = {PROBE_LANES, PROBE_GROUP, operands, in, actual, out, false};
-    if (status == HG_OK)
-        status = device->run(device->user, m, &launch);
-    else
+    if (status != HG_OK)
         kir_module_destroy(m);
-    probe_comparison c = {operands, expected, actual, columns, result};
-    if (status == HG_OK) hg_probe_compare(&c);
-    hg_free(operands);
-    return status == HG_OK ? hg_probe_rounds(device, &result->max_rounds) : status;
+    else
+        *kernel = m;
+    p->asked = NUMBERS;
+    return status;
+}
+
+static hg_status ask_rounds(hg_probe *p, uint32_t most, kir_module **kernel) {
+    p->result.max_rounds = most;
+    p->device.set_max_rounds(p->device.user, most);
+    HG_TRY(make_room(p, PROBE_ROUNDS_BYTES, PROBE_ROUNDS_BYTES));
+    p->launch.lanes = PROBE_GROUP;
+    hg_probe_rounds_operands(p->bytes);
+    *kernel = hg_probe_rounds_kernel();
+    p->asked = most ? ROUNDS_AGAIN : ROUNDS;
+    return *kernel ? HG_OK : hg_fail_memory();
+}
+
+hg_status hg_probe_next(hg_probe *p, kir_module **kernel, hg_probe_launch **launch, hg_probe_result *result) {
+    probe_comparison c = {p->bytes, p->expected, p->launch.results, p->columns, &p->result};
+    uint32_t most;
+    *kernel = NULL;
+    *launch = &p->launch;
+    switch (p->asked) {
+    case NOTHING: return ask_numbers(p, kernel);
+    case NUMBERS:
+        hg_probe_compare(&c);
+        if (p->device.set_max_rounds) return ask_rounds(p, 0, kernel);
+        break;
+    case ROUNDS:
+        if (!hg_probe_rounds_right(p->launch.results, &most)) return ask_rounds(p, most, kernel);
+        break;
+    case ROUNDS_AGAIN: /* right where lanes go on in another dispatch, else a fault */
+        if (hg_probe_rounds_right(p->launch.results, &most) || p->launch.faulted) break;
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "the device leaves loops before their end, and nothing shows where it did");
+    }
+    *result = p->result;
+    return HG_OK;
 }
 
 void hg_probe_apply(const hg_probe_result *r, kir_caps *caps) {

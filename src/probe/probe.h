@@ -22,8 +22,6 @@ typedef struct hg_probe_launch {
 typedef struct hg_probe_device {
     const kir_caps *caps; /* what it promises */
     const char *identity; /* driver, device and versions; "": unknown, nothing is kept */
-    /* Lowers the kernel for the device's promises, runs it and fetches the results. Takes the module over, also after failure. */
-    hg_status (*run)(void *user, kir_module *kernel, hg_probe_launch *launch);
     void *user;
     /* Kernels are lowered for a device that leaves loops after so many rounds (kir_device_target.max_rounds). NULL: nobody asks. */
     void (*set_max_rounds)(void *user, uint32_t rounds);
@@ -41,9 +39,15 @@ typedef struct hg_probe_result {
     uint32_t differences;          /* results that are not the expected bits */
 } hg_probe_result;
 
-hg_status hg_probe_run(const hg_probe_device *device, hg_probe_result *result) HG_NODISCARD;
-/* The same from the cache, or run and kept there. */
-hg_status hg_probe_run_cached(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) HG_NODISCARD;
+/* A probe that is under way: it gives one kernel after another, which whoever has the device runs, waiting for it or not. The device stays meanwhile. */
+typedef struct hg_probe hg_probe;
+hg_status hg_probe_create(const hg_probe_device *device, hg_probe **probe) HG_NODISCARD;
+void hg_probe_destroy(hg_probe *probe); /* at any time; NULL is allowed */
+/* Looks at what came of the kernel before. *kernel: the next one, to be lowered for the device's promises and run with *launch; it is the caller's,
+ * the launch stays until the next call. NULL: the probe is over and *result is known. */
+hg_status hg_probe_next(hg_probe *probe, kir_module **kernel, hg_probe_launch **launch, hg_probe_result *result) HG_NODISCARD;
+/* What the cache has of the device. */
+bool hg_probe_find(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result);
 /* Keeps what is known of a device, of which only caps and identity are looked at. */
 void hg_probe_keep(const hg_probe_device *device, hg_blob_cache *cache, const hg_probe_result *result);
 /* Capabilities that promise no more than was found. */

@@ -88,8 +88,11 @@ kir_module *hg_probe_kernel(const kir_caps *caps, int columns[2][PROBE_TEST_COUN
 void hg_probe_operands(uint8_t *bytes);
 
 /* ---- rounds.c ---- */
-/* *most: as in the result. An error where loops end early and a kernel made for that does not notice. */
-hg_status hg_probe_rounds(const hg_probe_device *device, uint32_t *most) HG_NODISCARD;
+enum { PROBE_ROUNDS_BYTES = PROBE_GROUP * 16 /* what its lanes read, and what they write */ };
+void hg_probe_rounds_operands(uint8_t operands[PROBE_ROUNDS_BYTES]);
+kir_module *hg_probe_rounds_kernel(void); /* NULL: no memory */
+/* Whether all loops came to their end. *most: else the rounds after which the device seems to leave them. */
+bool hg_probe_rounds_right(const uint8_t results[PROBE_ROUNDS_BYTES], uint32_t *most);
 
 /* ---- compare.c ---- */
 typedef struct probe_comparison {

@@ -57,16 +57,13 @@ void hg_probe_keep(const hg_probe_device *device, hg_blob_cache *cache, const hg
     (void)hg_blob_cache_put(cache, key, blob, sizeof blob);
 }
 
-hg_status hg_probe_run_cached(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) {
+bool hg_probe_find(const hg_probe_device *device, hg_blob_cache *cache, hg_probe_result *result) {
     uint8_t key[HG_BLOB_KEY_BYTES], *data;
     uint64_t size;
+    if (!device->identity[0]) return false;
     cache_key(device, key);
-    if (device->identity[0] && hg_blob_cache_get(cache, key, &data, &size)) {
-        bool good = unpack(data, size, result);
-        hg_free(data);
-        if (good) return HG_OK;
-    }
-    HG_TRY(hg_probe_run(device, result));
-    hg_probe_keep(device, cache, result);
-    return HG_OK;
+    if (!hg_blob_cache_get(cache, key, &data, &size)) return false;
+    bool good = unpack(data, size, result);
+    hg_free(data);
+    return good;
 }

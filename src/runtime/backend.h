@@ -25,7 +25,8 @@ enum { HG_BACKEND_LOCKS = 8 };
 
 struct hg_backend {
     const hg_driver *driver;
-    char *cache_path; /* of blobs on disk; "": none */
+    char *cache_path;   /* of blobs on disk; "": none */
+    char *profile_path; /* config.profile_file, copied; NULL: none */
     hg_device *device;
     hg_background *background; /* NULL: kernels get no better code while they run */
     hg_compiler *compiler;     /* the device's, which it closes; NULL: not opened yet */
@@ -79,6 +80,10 @@ hg_status hg_config_trial(const char *cache_path, hg_trial_options *options) HG_
 /* What callers fill may be of an older or a newer header (base/sized.h): *own gets this library's form of it. */
 hg_status hg_config_take(const hg_config *given, hg_config *own) HG_NODISCARD;
 
+/* ---- open.c ---- */
+/* Openings of this process that were given up while a driver was at work, which goes on. */
+uint32_t hg_openings_left(void);
+
 /* ---- backend_select.c ---- */
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,
@@ -124,11 +129,16 @@ hg_status hg_backend_characters(hg_backend *b, hg_range *range) HG_NODISCARD;
 /* ---- tiles.c: sizes of tiles; the rest is in client.h ---- */
 hg_status hg_backend_tiles_open(hg_backend *b) HG_NODISCARD;
 
-/* ---- probe.c ---- */
-/* The numeric probe of an open backend with a default context; its capabilities are what the driver promises. */
+/* ---- probe.c: the numeric probe of an open backend with a default context ---- */
+typedef struct hg_probing hg_probing;
+/* Begins it. trusts: at the opening of a device in device form. The answer may come from the cache on disk, or is kept there; when it is known, the
+ * capabilities promise no more than was found. Else they stay what the driver promises. */
+hg_status hg_probing_start(hg_backend *b, bool trusts, hg_probing **probing) HG_NODISCARD;
+/* Goes on as far as it can without waiting. After a failure: hg_probing_end. */
+hg_status hg_probing_poll(hg_probing *probing, bool *done) HG_NODISCARD;
+void hg_probing_wait(const hg_probing *probing); /* until a poll may find more; where the host can wait */
+void hg_probing_end(hg_probing *probing);        /* at any time. NULL is allowed */
+/* All of it. */
 hg_status hg_backend_probe(hg_backend *b, hg_probe_result *result) HG_NODISCARD;
-/* The same at the opening of a device in device form, from the cache on disk or kept there; from then on the capabilities promise no more
- * than was found. */
-hg_status hg_backend_trust(hg_backend *b) HG_NODISCARD;
 
 #endif

@@ -70,7 +70,7 @@ HG_NOINLINE static hg_status run_plan(hg_binding *binding, hg_stream *stream) {
     HG_IGNORE(hg_run_start(&run, binding, stream)); /* a failure is the run's */
     while ((state = hg_run_poll(&run)) == HG_RUN_WAITING) {
         uint64_t start = hg_profile_start(b->profile);
-        HG_IGNORE(hg_driver_wait(b->driver, b->device, run.event)); /* the poll sees it */
+        hg_run_wait(&run);
         if (start) hg_span_wait(b, "device", start);
     }
     hg_run_end(&run);

@@ -1,6 +1,7 @@
 /* The plan machine: a state machine over plan code (done | waiting | failed) that goes on whenever somebody polls it. All state is in
  * hg_run; it never waits for the device itself.
  * Must not know: who polls, which driver it runs on. */
+#include "kir/fault_text.h"
 #include "runtime/chain.h"
 #include "runtime/execute_internal.h"
 #include <stdio.h>
@@ -394,4 +395,17 @@ void hg_run_end(hg_run *run) {
     if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
     hg_run_end_pools(run, failed);
     if (run->guarded) hg_guard_end(run->context->backend);
+}
+
+void hg_run_wait(const hg_run *run) {
+    const hg_backend *b = run->context->backend;
+    HG_IGNORE(hg_driver_wait(b->driver, b->device, run->event)); /* the poll sees it */
+}
+
+void hg_run_abandon(hg_run *run) {
+    if (!is_over(run)) {
+        nothing_is_pending(run, true);
+        fail(run, kir_fail_launch(KIR_FAULT_CANCELLED, "cancelled"));
+    }
+    hg_run_end(run);
 }

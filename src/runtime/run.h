@@ -109,8 +109,12 @@ void hg_run_start_clock(hg_run *run);
 hg_run_state hg_run_poll(hg_run *run);
 /* WAITING, and nothing but the outcome is open: all its commands are submitted. */
 bool hg_run_is_issued(const hg_run *run);
+/* Until a poll may find more, where the host can wait. */
+void hg_run_wait(const hg_run *run);
 /* Frees what it has; nothing of it may be under way. */
 void hg_run_end(hg_run *run);
+/* The same of a run that may not be over: what is under way is waited for, or dropped where nobody can wait. */
+void hg_run_abandon(hg_run *run);
 
 /* ---- time (run.c) ---- */
 /* When it must be over: what compilers took since it began does not count. 0: whenever. */

@@ -13,6 +13,7 @@ typedef struct misuse_fixture {
     hg_context *context;
     hg_queue *queue;
     hg_event *event;
+    hg_opening *opening;
     hg_executable *executable;
     hg_binding *binding;
     hg_graph *graph;

@@ -32,6 +32,7 @@ static void open_fixture(void) {
     f.config = hg_config_default();
     memcpy(f.config.backend, "cpu", sizeof "cpu");
     must(hg_backend_create_with_config(&f.config, &f.backend));
+    must(hg_backend_open_start(&f.config, &f.opening));
     must(hg_context_create(f.backend, &f.context));
     must(hg_queue_create(f.backend, NULL, &f.queue));
     must(hg_program_assemble(TEXT, strlen(TEXT), NULL, &f.program));
@@ -61,6 +62,7 @@ static void open_fixture(void) {
 
 static void close_fixture(void) {
     hg_event_destroy(f.event);
+    hg_opening_destroy(f.opening);
     hg_queue_destroy(f.queue);
     hg_binding_destroy(f.binding);
     hg_graph_binding_destroy(f.graph_binding);

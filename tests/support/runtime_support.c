@@ -1,12 +1,27 @@
 /* See runtime_support.h. */
 #include "support/runtime_support.h"
 #include "runtime/backend.h"
+#include <time.h>
 
 hg_backend *open_backend(const char *name) {
     hg_backend *b = NULL;
     CHECK_OK(hg_backend_create(name, 0, &b));
     if (!b) exit(test_done());
     return b;
+}
+
+hg_status open_in_steps(const hg_config *config, hg_backend **backend) {
+    const struct timespec moment = {.tv_nsec = 100000};
+    hg_opening *opening = NULL;
+    bool done = false;
+    *backend = NULL;
+    hg_status status = hg_backend_open_start(config, &opening);
+    while (status == HG_OK && !done) {
+        status = hg_opening_poll(opening, &done, backend);
+        if (!done) nanosleep(&moment, NULL);
+    }
+    hg_opening_destroy(opening);
+    return status;
 }
 
 void set_pretend(hg_config *config, const char *words) {

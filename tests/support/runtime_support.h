@@ -27,6 +27,8 @@
         CHECK_TEXT(hg_last_error()->message, text);    \
     } while (0)
 hg_backend *open_backend(const char *name);
+/* Opens a backend and asks until it is open, which no host has to wait for. */
+hg_status open_in_steps(const hg_config *config, hg_backend **backend);
 /* What a test wants a device to pretend, and what HOLOGRAM_PRETEND wants of all devices. */
 void set_pretend(hg_config *config, const char *words);
 hg_buffer make_buffer(hg_backend *b, const void *data, uint64_t size);

@@ -27,7 +27,7 @@ static hg_backend *open_as(const char *name, const char *pretend) {
     hg_backend *b = NULL;
     snprintf(config.backend, sizeof config.backend, "%s", name);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
-    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    CHECK_OK(open_in_steps(&config, &b));
     if (!b) exit(test_done());
     return b;
 }

@@ -141,7 +141,7 @@ static void run_callbacks(void) {
     scene s = {0};
     memcpy(config.backend, "null", 5);
     set_pretend(&config, "no-wait=1");
-    CHECK_OK(hg_backend_create_with_config(&config, &s.backend));
+    CHECK_OK(open_in_steps(&config, &s.backend));
     CHECK_OK(hg_backend_allocate_buffer(s.backend, 64, &s.buffer));
     CHECK_OK(with_callbacks(&s));
     fail_everywhere("callbacks", &s, with_callbacks, nothing);

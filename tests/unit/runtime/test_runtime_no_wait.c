@@ -239,7 +239,7 @@ static void test_backend(const char *name, const char *pretend, bool computes, b
     snprintf(config.backend, sizeof config.backend, "%s", name);
     snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
     for (int i = 0; i < N; i++) s.values[i] = (float)(i * 7 % 501);
-    CHECK_OK(hg_backend_create_with_config(&config, &s.b));
+    CHECK_OK(open_in_steps(&config, &s.b));
     if (!s.b) return;
     CHECK_OK(hg_backend_allocate_buffer(s.b, sizeof s.values, &s.x));
     CHECK_OK(hg_backend_allocate_buffer(s.b, sizeof s.values, &s.y));

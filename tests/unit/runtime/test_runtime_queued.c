@@ -259,7 +259,7 @@ int main(int argc, char **argv) {
     CHECK_OK(hg_config_from_env(&config));
     set_pretend(&config, "no-wait");
     snprintf(config.backend, sizeof config.backend, "cpu");
-    CHECK_OK(hg_backend_create_with_config(&config, &b));
+    CHECK_OK(open_in_steps(&config, &b));
     test_host_calls(b);
     hg_backend_destroy(b);
     return test_done();

@@ -1,0 +1,219 @@
+/* Backends that are opened in steps: what they become, errors by value, and openings that are given up at every step.
+ * test_runtime_open BACKEND: the same on a driver of others, with and without a way to wait for it. */
+#include "runtime/backend.h"
+#include "support/runtime_support.h"
+#include <time.h>
+
+static void sleep_ms(uint64_t ms) {
+    const struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
+    nanosleep(&t, NULL);
+}
+
+static hg_config config_of(const char *name, const char *pretend) {
+    hg_config config = hg_config_default();
+    CHECK_OK(hg_config_read_env(&config));
+    snprintf(config.backend, sizeof config.backend, "%s", name);
+    snprintf(config.pretend, sizeof config.pretend, "%s", pretend);
+    return config;
+}
+
+enum { AT_ONCE_MS = 100 };
+
+static hg_opening *start(const hg_config *config) {
+    hg_opening *o = NULL;
+    uint64_t begin = hg_clock_ns();
+    CHECK_OK(hg_backend_open_start(config, &o));
+    CHECK(hg_clock_ns() - begin < AT_ONCE_MS * UINT64_C(1000000));
+    return o;
+}
+
+static void give_up(hg_opening *o) {
+    uint64_t begin = hg_clock_ns();
+    hg_opening_destroy(o);
+    CHECK(hg_clock_ns() - begin < AT_ONCE_MS * UINT64_C(1000000));
+}
+
+/* Until no thread opens what nobody wants. */
+static void wait_for_left(void) {
+    for (int i = 0; i < 60000 && hg_openings_left(); i++) sleep_ms(1);
+    CHECK_U64(hg_openings_left(), 0);
+}
+
+/* ---- what an opening becomes ---- */
+
+static void check_same(const char *name, const char *pretend) {
+    hg_config config = config_of(name, pretend);
+    hg_backend *steps = NULL, *whole = NULL;
+    hg_device_info a, b;
+    CHECK_OK(open_in_steps(&config, &steps));
+    *config.pretend = 0;
+    CHECK_OK(hg_backend_create_with_config(&config, &whole));
+    if (!steps || !whole) exit(test_done());
+    CHECK_OK(hg_backend_device(steps, &a));
+    CHECK_OK(hg_backend_device(whole, &b));
+    CHECK_TEXT(a.name, b.name);
+    CHECK(a.exact == b.exact);
+    const hg_compiler_caps *x = &steps->caps->compiler, *y = &whole->caps->compiler;
+    CHECK(memcmp(&x->kir, &y->kir, sizeof x->kir) == 0);
+    CHECK_U64(x->target.max_rounds, y->target.max_rounds);
+    hg_backend_destroy(steps);
+    hg_backend_destroy(whole);
+}
+
+/* Where nobody can wait, whoever would have to is told so. */
+static void check_would_block(const char *name) {
+    hg_config config = config_of(name, "no-wait=3");
+    hg_backend *b = NULL;
+    CHECK_STATUS(hg_backend_create_with_config(&config, &b), HG_ERROR_WOULD_BLOCK);
+    CHECK(strstr(hg_last_error_text(), "hg_backend_open_start") != NULL);
+    CHECK(b == NULL);
+}
+
+/* ---- errors ---- */
+
+static void check_error(const char *name, uint32_t device, hg_status expected, const char *text) {
+    hg_config config = config_of(name, "");
+    config.device_id = device;
+    hg_opening *o = start(&config);
+    hg_backend *b = NULL;
+    bool done = false;
+    hg_status status = HG_OK;
+    for (int i = 0; i < 10000 && !done; i++, sleep_ms(!done)) status = hg_opening_poll(o, &done, &b);
+    for (int i = 0; i < 2; i++) { /* each time it is asked */
+        CHECK(done && !b && status == expected);
+        CHECK_MESSAGE(strstr(hg_last_error_text(), text) != NULL, "%s", hg_last_error_text());
+        status = hg_opening_poll(o, &done, &b);
+    }
+    hg_opening_destroy(o);
+}
+
+static void check_taken(void) {
+    hg_config config = config_of("null", "");
+    hg_opening *o = start(&config);
+    hg_backend *b = NULL, *again = NULL;
+    bool done = false;
+    for (int i = 0; i < 10000 && !done; i++, sleep_ms(!done)) CHECK_OK(hg_opening_poll(o, &done, &b));
+    CHECK(done && b);
+    CHECK_STATUS(hg_opening_poll(o, &done, &again), HG_ERROR_INVALID_ARGUMENT);
+    CHECK(done && !again);
+    hg_opening_destroy(o);
+    CHECK_TEXT(hg_backend_name(b), "null"); /* it stays */
+    hg_backend_destroy(b);
+    hg_opening *nothing = NULL;
+    snprintf(config.pretend, sizeof config.pretend, "nonsense");
+    CHECK_STATUS(hg_backend_open_start(&config, &nothing), HG_ERROR_INVALID_ARGUMENT);
+    CHECK(!nothing);
+    hg_opening_destroy(NULL);
+}
+
+/* ---- a driver that takes its time ---- */
+
+extern const hg_driver hg_driver_null;
+static hg_driver slow;
+static uint64_t opening_ms, questions, opened, closed; /* atomic but for opening_ms */
+static hg_status late_status;
+
+static hg_status slow_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    sleep_ms(opening_ms);
+    hg_status status = hg_driver_null.device_open(index, options, device);
+    if (status == HG_OK) hg_atomic_add_fetch(&opened, 1, HG_SEQ_CST);
+    return status;
+}
+static hg_status slow_ready(hg_device *device, bool *ready) {
+    (void)device;
+    *ready = hg_atomic_add_fetch(&questions, 1, HG_SEQ_CST) >= 3;
+    return *ready && late_status != HG_OK ? hg_fail(late_status, "the device does not open after all") : HG_OK;
+}
+static void slow_close(hg_device *device) {
+    hg_atomic_add_fetch(&closed, 1, HG_SEQ_CST);
+    hg_driver_null.device_close(device);
+}
+
+static void check_slow(void) {
+    enum { OPENING_MS = 300 };
+    hg_config config = config_of("slow", "");
+    hg_backend *b = NULL;
+    slow = hg_driver_null;
+    slow.name = "slow";
+    slow.device_open = slow_open;
+    slow.device_ready = slow_ready;
+    slow.device_close = slow_close;
+    opening_ms = OPENING_MS;
+    hg_select_guest(&slow);
+    CHECK_OK(open_in_steps(&config, &b));
+    CHECK(questions >= 3);
+    hg_backend_destroy(b);
+    CHECK_U64(closed, 1);
+    hg_opening *o = start(&config);
+    bool done = true;
+    CHECK_OK(hg_opening_poll(o, &done, &b));
+    CHECK(!done);
+    sleep_ms(OPENING_MS / 3); /* the thread is in the driver */
+    give_up(o);
+    CHECK(hg_openings_left() == 1 && opened == 1); /* the driver is still at it */
+    wait_for_left();
+    CHECK(opened == 2 && closed == 2);
+    questions = 0;
+    late_status = HG_ERROR_BACKEND_UNAVAILABLE;
+    check_error("slow", 0, HG_ERROR_BACKEND_UNAVAILABLE, "after all");
+    CHECK(opened == 3 && closed == 3);
+    hg_select_guest(NULL);
+}
+
+/* ---- given up ---- */
+
+/* Polls so often, then gives it up. True: it was over before. */
+static bool poll_some(const hg_config *config, int polls, bool sleeps) {
+    hg_opening *o = start(config);
+    hg_backend *b = NULL;
+    bool done = false;
+    for (int i = 0; i < polls && !done; i++) {
+        CHECK_OK(hg_opening_poll(o, &done, &b));
+        if (!done && sleeps) sleep_ms(1);
+    }
+    give_up(o);
+    hg_backend_destroy(b);
+    return done;
+}
+
+static void give_up_everywhere(const char *name, const char *pretend) {
+    hg_config config = config_of(name, pretend);
+    config.cache_dir = "off"; /* the probe runs */
+    int polls = 0, step = 1;
+    while (!poll_some(&config, polls, true) && polls < 100000) {
+        polls += step;
+        if (polls >= 8 * step) step *= 2;
+    }
+    CHECK(polls < 100000);
+    wait_for_left();
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (name) {
+        check_same(name, "");
+        check_same(name, "no-wait=2");
+        check_would_block(name);
+        give_up_everywhere(name, "");
+        give_up_everywhere(name, "no-wait=5");
+        return test_done();
+    }
+    for (int seed = 1; seed <= 20; seed++) {
+        char pretend[32];
+        snprintf(pretend, sizeof pretend, "no-wait=%d", seed);
+        check_same("cpu", pretend);
+        check_same("null", pretend);
+        give_up_everywhere("cpu", pretend);
+        give_up_everywhere("null", pretend);
+    }
+    check_same("cpu", "");
+    check_same("null", "polled=1");
+    check_would_block("cpu");
+    check_would_block("null");
+    give_up_everywhere("cpu", "");
+    check_error("nonsense", 0, HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: nonsense");
+    check_error("null", 7, HG_ERROR_BACKEND_UNAVAILABLE, "null has one device");
+    check_taken();
+    check_slow();
+    return test_done();
+}
