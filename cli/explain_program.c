@@ -1,5 +1,5 @@
 /* hologram explain PROGRAM: each line with what lanes do there. Must not know: how it was found out. */
-#include "native/compiled.h"
+#include "native/native.h"
 #include "offline/explain.h"
 #include "cli.h"
 #include "source.h"
@@ -129,7 +129,7 @@ static void explain_kernels(const hg_program *p, const hg_explained_kernel *kern
         hg_text_addf(out, "\n");
     }
     char reason[256];
-    if (!cpu_compiled_by(reason)) hg_text_addf(out, "here it stays interpreted, there is no compiler: %s\n", reason);
+    if (!native_by(reason)) hg_text_addf(out, "here it stays interpreted, there is no compiler: %s\n", reason);
 }
 
 static void explain_text(cli *c, const hg_explained *list, const hg_explained_kernel *each, uint32_t kernels, const counts *n) {
@@ -208,7 +208,7 @@ void cli_explain_program(cli *c) {
     hg_explained *list = hg_calloc((size_t)c->program->inst_count + 1, sizeof *list);
     hg_explained_kernel *each = hg_calloc((size_t)c->program->inst_count + 1, sizeof *each);
     hg_status status = list && each ? hg_config_from_env(&config) : hg_fail_memory();
-    if (status == HG_OK) status = hg_explain(c->program, config.cpu_level, cpu_form, list, each, &kernels);
+    if (status == HG_OK) status = hg_explain(c->program, config.cpu_level, native_form, list, each, &kernels);
     for (uint32_t i = 0; i < c->program->inst_count && status == HG_OK; i++) count_one(&list[i], i, &n);
     if (status != HG_OK)
         cli_last_error(c);

@@ -100,7 +100,7 @@ static bool is_wanted(const char *operation) {
     return false;
 }
 
-/* The lanes of a turn are those of native/compiled.c: the level's, which blocks that are shorter halve. Kernels of other turns belong to another file. */
+/* The lanes of a turn are those of native/llvm.c: the level's, which blocks that are shorter halve. Kernels of other turns belong to another file. */
 static hg_status form_of(made *m) {
     uint32_t row = m->low->program->block[0], most = level->tiles == LIBRARY_TILES_V4 ? 32 : 16, lanes = most;
     while (lanes > 8 && row % lanes != 0) lanes /= 2;
@@ -236,9 +236,9 @@ static hg_status print(hg_text *out) {
         "#include \"native/precompiled.h\"\n\n",
         (unsigned)level->lanes, (unsigned)level->bytes);
     HG_TRY(emit_vector_c_local(forms, names, unique, level->bytes, out));
-    hg_text_addf(out, "static const cpu_precompiled rows[] = {\n");
+    hg_text_addf(out, "static const native_carried rows[] = {\n");
     for (uint32_t i = 0; i < count; i++) add_row(out, &all[i]);
-    hg_text_addf(out, "};\nconst cpu_precompiled_list cpu_precompiled_%s = {%u, %u, rows};\n", level->name, (unsigned)level->lanes,
+    hg_text_addf(out, "};\nconst native_carried_list native_carried_%s = {%u, %u, rows};\n", level->name, (unsigned)level->lanes,
                  (unsigned)count);
     return out->failed ? hg_fail_memory() : HG_OK;
 }

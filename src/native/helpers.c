@@ -2,13 +2,13 @@
  * include/hologram/vector.h, as objects call them.
  *
  * Those that keep registers leave all as they are but the result's and r11, so that no vector goes to memory for the sake of a call that hardly
- * happens. Objects enter them through cpu_keep. */
+ * happens. Objects enter them through native_keep. */
 #include "native/helpers.h"
 #include "base/base.h"
 #include "base/thread.h"
-#include "jit/jit.h"
+#include "native/compilers.def"
 
-#if defined(__x86_64__) && defined(__linux__)
+#if NATIVE_ELF_X86_64
 
 #define HGV_LANES 8 /* its functions, which ask for some vectors */
 #define HGV_BYTES 16
@@ -18,19 +18,19 @@
 
 /* ---- time, faults ---- */
 
-uint64_t cpu_go_on(hgv_launch *launch, uint64_t run) {
+uint64_t native_go_on(hgv_launch *launch, uint64_t run) {
     if (launch->stopped || !launch->go_on(launch)) launch->stopped = true;
     return launch->stopped || !run;
 }
 
-uint64_t cpu_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
+uint64_t native_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, const uint64_t *values) {
     launch->fault(launch, site, lane, values);
     return 0;
 }
 
 /* index: of each lane; NULL: lane i's is start + i * stride. */
-uint64_t cpu_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, uint64_t start,
-                   uint64_t stride, int64_t disp, uint64_t bits) {
+uint64_t native_check(hgv_launch *launch, const hgv_site *site, const hgv_memory *m, uint64_t first, const uint64_t *index, uint64_t start,
+                      uint64_t stride, int64_t disp, uint64_t bits) {
     uint64_t places[64];
     for (uint32_t i = 0; !index && i < HG_COUNT_OF(places); i++) places[i] = start + i * stride;
     return hgv_check(launch, site, m, first, index ? index : places, disp, bits);
@@ -91,8 +91,8 @@ static void start_turns(const hgv_launch *launch, uint8_t *all, uint64_t size, u
  * code without AVX likes them. */
 HG_ASSEMBLY(".text\n"
             ".p2align 4\n"
-            ".type cpu_keep, @function\n"
-            "cpu_keep:\n"
+            ".type native_keep, @function\n"
+            "native_keep:\n"
             "    pushq %rbp\n"
             "    movq %rsp, %rbp\n"
             "    pushq %rcx\n"
@@ -104,7 +104,7 @@ HG_ASSEMBLY(".text\n"
             "    pushq %r10\n"
             "    subq $544, %rsp\n" /* 16 vectors, and whether upper halves are kept */
             "    andq $-32, %rsp\n"
-            "    movl cpu_keep_upper(%rip), %eax\n"
+            "    movl native_keep_upper(%rip), %eax\n"
             "    cmpl $2, %eax\n"
             "    jne 1f\n"
             "    movl $1, %ecx\n"
@@ -136,7 +136,7 @@ HG_ASSEMBLY(".text\n"
             "    vmovups 32*\\n(%rsp), %ymm\\n\n"
             "    .endr\n"
             "    jmp 6f\n"
-            "4:  cmpl $0, cpu_keep_upper(%rip)\n"
+            "4:  cmpl $0, native_keep_upper(%rip)\n"
             "    je 5f\n"
             "    vzeroupper\n"
             "5:  .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
@@ -152,53 +152,46 @@ HG_ASSEMBLY(".text\n"
             "    movq -56(%rbp), %r10\n"
             "    leave\n"
             "    ret\n"
-            ".size cpu_keep, . - cpu_keep\n");
+            ".size native_keep, . - native_keep\n");
 
-extern uint32_t cpu_keep_upper; /* 0: there are no upper halves; 1: they are kept always; 2: XGETBV tells whether they are in use */
-uint32_t cpu_keep_upper;
+extern uint32_t native_keep_upper; /* 0: there are no upper halves; 1: they are kept always; 2: XGETBV tells whether they are in use */
+uint32_t native_keep_upper;
 
 static void measure(void) {
     unsigned a, b, c, d;
     if (!hg_cpu_supports("avx")) return;
-    cpu_keep_upper = __get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4 ? 2 : 1;
+    native_keep_upper = __get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4 ? 2 : 1;
 }
 
 /* The entry of a function for objects. */
 #define KEEPING(name)                                                      \
-    cpu_helper name##_keeping;                                             \
+    native_helper name##_keeping;                                          \
     HG_ASSEMBLY(".text\n"                                                  \
                 ".p2align 4\n"                                             \
                 ".type " #name "_keeping, @function\n" #name "_keeping:\n" \
                 "    leaq " #name "(%rip), %r11\n"                         \
-                "    jmp cpu_keep\n"                                       \
+                "    jmp native_keep\n"                                    \
                 ".size " #name "_keeping, . - " #name "_keeping\n")
-KEEPING(cpu_go_on);
-KEEPING(cpu_fault);
-KEEPING(cpu_check);
+KEEPING(native_go_on);
+KEEPING(native_fault);
+KEEPING(native_check);
 
-const cpu_helper_row *cpu_helpers(void) {
-    static const cpu_helper_row rows[] = {
-        {"hgv_go_on", cpu_go_on_keeping},
-        {"hgv_fault", cpu_fault_keeping},
-        {"hgv_check", cpu_check_keeping},
-        {"hgv_check_open", (cpu_helper *)check_open},
-        {"hgv_base", (cpu_helper *)base},
-        {"hgv_coordinate", (cpu_helper *)coordinate},
-        {"hgv_blocks", (cpu_helper *)blocks},
-        {"hgv_turns", (cpu_helper *)turns},
-        {"hgv_start_turns", (cpu_helper *)start_turns},
+const native_helper_row *native_helpers(void) {
+    static const native_helper_row rows[] = {
+        {"hgv_go_on", native_go_on_keeping},
+        {"hgv_fault", native_fault_keeping},
+        {"hgv_check", native_check_keeping},
+        {"hgv_check_open", (native_helper *)check_open},
+        {"hgv_base", (native_helper *)base},
+        {"hgv_coordinate", (native_helper *)coordinate},
+        {"hgv_blocks", (native_helper *)blocks},
+        {"hgv_turns", (native_helper *)turns},
+        {"hgv_start_turns", (native_helper *)start_turns},
         {NULL, NULL},
     };
     static hg_once_flag once = HG_ONCE_INIT;
     hg_once(&once, measure);
     return rows;
-}
-
-#else
-
-const cpu_helper_row *cpu_helpers(void) {
-    static const cpu_helper_row none = {0};
-    return &none;
 }
 
 #endif

@@ -3,13 +3,13 @@
 #ifndef HG_NATIVE_HELPERS_H
 #define HG_NATIVE_HELPERS_H
 
-typedef void cpu_helper(void);
-typedef struct cpu_helper_row {
+typedef void native_helper(void);
+typedef struct native_helper_row {
     const char *name;
-    cpu_helper *at; /* for objects: those that keep registers have a calling convention of their own */
-} cpu_helper_row;
+    native_helper *at; /* for objects: those that keep registers have a calling convention of their own */
+} native_helper_row;
 
-/* All of them; the last row has no name. */
-const cpu_helper_row *cpu_helpers(void);
+/* All of them, on machines that load ELF objects for x86-64; the last row has no name. */
+const native_helper_row *native_helpers(void);
 
 #endif

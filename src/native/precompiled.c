@@ -1,5 +1,6 @@
 /* See precompiled.h. */
 #include "native/precompiled.h"
+#include "native/compilers.h"
 #include "isa/program.h"
 #include <string.h>
 
@@ -13,32 +14,26 @@ static bool counts_steps(const kir_module *m) {
     return false;
 }
 
-static bool attach(const cpu_precompiled_list *list, const kir_module *m, bool compiler, tile_kernel *kernel) {
+static bool find_in(const native_carried_list *list, const kir_module *m, bool compiler, tile_native *code) {
     for (uint32_t i = 0; i < list->count; i++) {
-        const cpu_precompiled *row = &list->rows[i];
+        const native_carried *row = &list->rows[i];
         if (memcmp(row->program, m->program->hash, sizeof row->program) != 0) continue;
         if (row->unchecked != m->unchecked || (row->instead && compiler)) continue;
-        return row->inputs == m->inputs.count && row->slots == m->slots.count && !counts_steps(m) &&
-               tile_kernel_attach(kernel, &(tile_native){.run = row->run, .lanes = list->lanes, .blocks = row->blocks});
+        if (row->inputs != m->inputs.count || row->slots != m->slots.count || counts_steps(m)) return false;
+        *code = (tile_native){.run = row->run, .lanes = list->lanes, .blocks = row->blocks};
+        return true;
     }
     return false;
 }
 
-void cpu_precompiled_attach(tile_level level, const kir_module *m, bool compiler, tile_kernel *kernel) {
-    const cpu_precompiled_list *const lists[] = {&cpu_precompiled_v4, &cpu_precompiled_v4_narrow, &cpu_precompiled_v4_thin,
-                                                 &cpu_precompiled_v3, &cpu_precompiled_v3_narrow};
+static void find(tile_level level, const kir_module *m, bool compiler, tile_native *code) {
+    const native_carried_list *const lists[] = {&native_carried_v4, &native_carried_v4_narrow, &native_carried_v4_thin, &native_carried_v3,
+                                                &native_carried_v3_narrow};
     if (level < TILE_LEVEL_V3 || !m->program) return;
     for (size_t i = level < TILE_LEVEL_V4 ? 3 : 0; i < HG_COUNT_OF(lists); i++)
-        if (attach(lists[i], m, compiler, kernel)) return;
+        if (find_in(lists[i], m, compiler, code)) return;
 }
 
-#else
-
-void cpu_precompiled_attach(tile_level level, const kir_module *m, bool compiler, tile_kernel *kernel) {
-    (void)level;
-    (void)m;
-    (void)compiler;
-    (void)kernel;
-}
+const native_compiler native_precompiled = {.name = "precompiled", .find = find};
 
 #endif

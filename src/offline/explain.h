@@ -51,7 +51,7 @@ typedef struct hg_explained_kernel {
     char reason[120];         /* why it has none */
 } hg_explained_kernel;
 
-/* The vector form of native code: cpu_form (native/compiled.h), which this room does not see. */
+/* The vector form of native code: native_form (native/native.h), which this room does not see. */
 typedef hg_status hg_explain_form(tile_level level, const kir_module *module, vec_kernel **kernel, vec_turn_size *turns);
 
 /* As the CPU's level of this name has it (HOLOGRAM_CPU_LEVEL; "" is the best of this machine); it need not be one of this machine. list: one an

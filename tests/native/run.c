@@ -7,8 +7,7 @@
  * nothing runs, programs are only put in vector form, whose rules are checked (some 300 a second): the slice of the test suite does that with more of them.
  * The test suite runs a slice; the long form is `native_random --count 1000000`. */
 /* test: labels=differential timeout=600 */
-#include "native/compiled.h"
-#include "native/module.h"
+#include "native/compilers.h"
 #include "differential/generate.h"
 #include "differential/reduce.h"
 #include "support/library.h"
@@ -35,7 +34,7 @@ typedef struct options {
 
 /* ---- the compiler, counted ---- */
 
-static const hg_jit_table *llvm;
+static const native_compiler *llvm;
 static atomic_uint_least64_t compiled, refused;
 static char first_reason[256];
 
@@ -57,13 +56,16 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *o, const hg_p
     return status;
 }
 
-static void release(uint8_t *bytes) { llvm->release(bytes); }
-
 static bool use_compiler(char reason[256]) {
-    static cpu_compiler use = {.table = {HG_JIT_VERSION, "native_random", compile, release, NULL}, .at_once = true};
-    llvm = cpu_module_open(reason);
-    if (llvm) cpu_compiler_in_use = &use;
-    return llvm != NULL;
+    static native_compiler use;
+    llvm = native_choose();
+    if (!llvm || !llvm->open(reason)) return false;
+    use = *llvm;
+    use.compile = compile;
+    use.identity = NULL;
+    use.at_once = true;
+    native_compiler_in_use = &use;
+    return true;
 }
 
 /* ---- one program ---- */

@@ -1,5 +1,5 @@
 #include "c_vectors.h"
-#include "native/compiled.h"
+#include "native/compilers.h"
 #include "base/base.h"
 #include "emit/emit.h"
 #include "jit/jit.h"
@@ -14,10 +14,11 @@
 
 typedef struct compiler {
     char words[128];
-    uint32_t bytes;
+    uint32_t bytes, lanes;
 } compiler;
 
 static compiler chosen;
+static const native_compiler *machine; /* in place of which it stands */
 static _Atomic uint64_t compiled, refused;
 
 static const char *march(uint32_t bytes) {
@@ -108,25 +109,48 @@ static bool open_module(char reason[256]) {
     return module != NULL;
 }
 
+/* ---- the compiler in the library's table ---- */
+
+static bool always(void) { return true; }
+static const char *open_compiler(char reason[256]) { return (void)reason, chosen.words; }
+
+static void level_of(tile_level level, native_level *how) {
+    machine->level(level, how);
+    how->options.bytes = chosen.bytes;
+    how->options.dot4 = false;
+    how->fixed = chosen.lanes != 0;
+    if (how->fixed) how->lanes = chosen.lanes;
+}
+
 bool c_vectors_use(const char *words, char reason[256]) {
-    static cpu_compiler use = {.table = {HG_JIT_VERSION, chosen.words, compile, release, NULL}, .at_once = true};
+    static native_compiler use;
+    if (!machine) machine = native_choose();
+    if (!machine) return snprintf(reason, 256, "no native code on this machine"), false;
+    use = (native_compiler){.name = "a compiler of the tests",
+                            .at_once = true,
+                            .level = level_of,
+                            .possible = always,
+                            .there = always,
+                            .open = open_compiler,
+                            .compile = compile,
+                            .release = release,
+                            .loader = machine->loader};
     char command[256];
     unsigned bytes = 0, lanes = 0;
     if (sscanf(words, "%u:%u:%127[^\n]", &bytes, &lanes, chosen.words) != 3)
         return snprintf(reason, 256, "expected BYTES:LANES:COMPILER, got '%s'", words), false;
     chosen.bytes = bytes;
-    use.lanes = lanes;
-    use.bytes = bytes;
+    chosen.lanes = lanes;
     if (strcmp(chosen.words, "llvm") == 0) {
         if (!open_module(reason)) return false;
-        use.table.compile = compile_by_module;
-        use.table.release = release_by_module;
+        use.compile = compile_by_module;
+        use.release = release_by_module;
     }
     snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", chosen.words);
     if (!module && system(command) != 0) return snprintf(reason, 256, "no compiler '%s'", chosen.words), false;
     tile_level level = bytes == 64 ? TILE_LEVEL_V4 : bytes == 32 ? TILE_LEVEL_V3 : TILE_LEVEL_BASELINE;
     if (!tile_level_available(level)) return snprintf(reason, 256, "this machine has no vectors of %u bytes", bytes), false;
-    cpu_compiler_in_use = &use;
+    native_compiler_in_use = &use;
     return true;
 }
 

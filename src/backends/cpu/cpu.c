@@ -5,9 +5,7 @@
 #include "backends/cpu/native.h"
 #include "driver/driver.h"
 #include "library/tiles.h"
-#include "native/compiled.h"
-#include "native/module.h"
-#include "native/precompiled.h"
+#include "native/native.h"
 #include "tile/tile.h"
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +16,10 @@
 struct hg_device {
     hg_device_caps caps;
     tile_options options;
-    bool expands; /* pretends to do no whole-array step itself */
-    cpu_compiled compiled;
-    bool carries;  /* kernels get the native code that the library has */
-    bool compiler; /* but what a compiler makes faster */
+    bool expands;       /* pretends to do no whole-array step itself */
+    native_device code; /* native code of kernels */
+    bool carries;       /* kernels get the native code that the library has */
+    bool compiler;      /* but what a compiler makes faster */
     cpu_native *native;
 };
 struct hg_driver_arena {
@@ -56,7 +54,7 @@ static uint32_t enumerate(hg_device_info *devices, uint32_t capacity, char reaso
     devices->size = sizeof *devices;
     memcpy(devices->backend, "cpu", 4);
     snprintf(devices->name, sizeof devices->name, "tile interpreter (%s)%s", tile_level_name(tile_level_best()),
-             cpu_module_there() ? " and native code" : "");
+             native_likely() ? " and native code" : "");
     devices->available = devices->exact = true;
     devices->compute_units = hg_cpu_count();
     devices->max_block_lanes = HG_MAX_BLOCK_LANES;
@@ -74,10 +72,10 @@ static hg_status choose_level(const char *name, tile_level *level) {
 static hg_status choose_code(const char *word, hg_improves *when) {
     bool usual = !word || !*word || strcmp(word, "auto") == 0;
     *when = HG_IMPROVES_NEVER;
-    if (usual ? cpu_compiler_in_use && cpu_compiler_in_use->at_once : strcmp(word, "on") == 0)
+    if (usual ? native_is_at_once() : strcmp(word, "on") == 0)
         *when = HG_IMPROVES_AT_ONCE;
     else if (usual)
-        *when = cpu_compiled_possible() ? HG_IMPROVES_HOT : HG_IMPROVES_NEVER;
+        *when = native_possible() ? HG_IMPROVES_HOT : HG_IMPROVES_NEVER;
     else if (strcmp(word, "off") != 0)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about native code, expected on, off or auto", word);
     return HG_OK;
@@ -105,10 +103,10 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     if (narrow) d->options.max_width = NARROW;
     if (plain && !hg_pretends(options->pretend, "no-compiler")) d->caps.compiler.improves = when;
     d->carries = plain && !(options->jit && strcmp(options->jit, "off") == 0);
-    d->compiler = d->caps.compiler.improves && cpu_compiled_likely();
+    d->compiler = d->caps.compiler.improves && native_likely();
     if (d->caps.compiler.improves) {
         vec_caps(&d->caps.compiler.better);
-        d->caps.hints.dot4 = d->caps.compiler.better.dot4 = cpu_compiled_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
+        d->caps.hints.dot4 = d->caps.compiler.better.dot4 = native_has_dot4(level) && !hg_pretends(options->pretend, "no-dot4");
     }
     d->caps.scheduling.joins_steps = !d->expands;
     d->caps.memory.host_memory = d->caps.memory.can_import = d->caps.exact = true;
@@ -120,8 +118,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     bool as_measured = level == tile_level_best() && !poor;
     if (status == HG_OK && !d->expands)
         status = cpu_native_create(options->native, as_measured, options->num_threads, options->budget, &d->native);
-    if (status == HG_OK && d->caps.compiler.improves)
-        status = cpu_compiled_open(&d->compiled, level, options->cache_dir, options->cache_bytes);
+    if (status == HG_OK && d->caps.compiler.improves) status = native_open(&d->code, level, options->cache_dir, options->cache_bytes);
     if (status != HG_OK) {
         cpu_native_destroy(d->native);
         tile_cache_destroy(d->options.cache);
@@ -133,7 +130,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
 }
 
 static void device_close(hg_device *device) {
-    cpu_compiled_close(&device->compiled);
+    native_close(&device->code);
     cpu_native_destroy(device->native);
     tile_cache_destroy(device->options.cache);
     hg_free(device);
@@ -495,7 +492,7 @@ static hg_status kernel_create(hg_device *device, const kir_module *module, hg_d
     hg_driver_kernel *k = hg_calloc(1, sizeof *k);
     if (!k) return hg_fail_memory();
     hg_status status = tile_compile(module, options, &k->code);
-    if (status == HG_OK && device->carries) cpu_precompiled_attach(options->level, module, device->compiler, k->code);
+    if (status == HG_OK && device->carries) native_attach(options->level, module, device->compiler, k->code);
     if (status != HG_OK) {
         tile_kernel_destroy(k->code);
         hg_free(k);
@@ -511,11 +508,11 @@ static void kernel_destroy(hg_driver_kernel *kernel) {
 }
 
 static bool kernel_watch(hg_driver_kernel *kernel, void (*ask)(void *user, bool hot), void *user) {
-    return cpu_compiled_possible() && tile_kernel_watch(kernel->code, &(tile_watch){ask, user});
+    return native_possible() && tile_kernel_watch(kernel->code, &(tile_watch){ask, user});
 }
 
 static hg_status kernel_improve(hg_device *device, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience) {
-    return cpu_compile(&device->compiled, module, kernel->code, patience);
+    return native_compile(&device->code, module, kernel->code, patience);
 }
 
 const hg_driver hg_driver_cpu = {
@@ -543,7 +540,7 @@ const hg_driver hg_driver_cpu = {
     .kernel_destroy = kernel_destroy,
     .kernel_watch = kernel_watch,
     .kernel_improve = kernel_improve,
-    .improves_by = cpu_compiled_by,
+    .improves_by = native_by,
     .step_supported = step_supported,
     .step_describe = step_describe,
     .steps_by = cpu_native_by,

@@ -4,8 +4,7 @@
  * not stays interpreted, with the figure in the reason.
  *     test_frames [--all]     every shape at every level; else a seventh of them */
 /* test: timeout=900 */
-#include "native/compiled.h"
-#include "native/module.h"
+#include "native/compilers.h"
 #include "support/runtime_support.h"
 #include "tile/tile.h"
 #include <pthread.h>
@@ -19,10 +18,10 @@ enum { LANES = 70, STACK = 160 << 10, MARKED = 8 << 20, MARK = 0x5A, PAGE = 4096
 
 /* ---- the compiler, watched ---- */
 
-static const hg_jit_table *llvm;
 static atomic_int compiled, refused;
 static atomic_uint largest, pretended; /* pretended: what the compiler says in place of what is */
 static char last_reason[256];
+static const native_compiler *llvm;
 
 static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
                          char reason[256]) {
@@ -42,9 +41,7 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, cons
     return status;
 }
 
-static void release(uint8_t *bytes) { llvm->release(bytes); }
-
-static cpu_compiler use = {.table = {HG_JIT_VERSION, "test_frames", compile, release, NULL}, .keeps = true};
+static bool identity(hg_text *out) { return hg_text_addf(out, "test_frames"), true; }
 
 /* ---- programs ---- */
 
@@ -226,13 +223,17 @@ static void check_refusal(const char *cache) {
 int main(int argc, char **argv) {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     static const char *const levels[] = {"baseline", "v3", "v4"};
-    char reason[256], cache[] = "/tmp/hologram-frames-XXXXXX", command[64];
-    llvm = cpu_module_open(reason);
-    if (!llvm || !mkdtemp(cache)) {
-        SKIP(llvm ? "no folder for a cache" : reason);
+    char reason[256] = "no compiler for this machine", cache[] = "/tmp/hologram-frames-XXXXXX", command[64];
+    llvm = native_choose();
+    bool there = llvm && llvm->open(reason);
+    native_compiler use = llvm ? *llvm : (native_compiler){0};
+    use.compile = compile;
+    use.identity = identity;
+    if (!there || !mkdtemp(cache)) {
+        SKIP(there ? "no folder for a cache" : reason);
         return test_done();
     }
-    cpu_compiler_in_use = &use;
+    native_compiler_in_use = &use;
     for (int level = 0; level < TILE_LEVEL_COUNT; level++) {
         if (!tile_level_available((tile_level)level)) continue;
         for (size_t i = all ? 0 : (size_t)level; i < HG_COUNT_OF(SHAPES); i += all ? 1 : 7) check_shape(&SHAPES[i], levels[level], cache);

@@ -1,6 +1,6 @@
 /* libhologram_jit.so as the library sees it: its one symbol, versions, objects that run and fault as they should at every level that the machine has,
  * several threads at once, and what it refuses. */
-#include "native/object.h"
+#include "native/compilers.h"
 #include "jit/jit.h"
 #include "kir/analysis/analysis.h"
 #include "kir/parse.h"
@@ -69,12 +69,13 @@ static void on_fault(hgv_launch *launch, const hgv_site *site, uint64_t lane, co
 
 static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, uint32_t lanes, uint64_t count) {
     enum { MOST = 64 };
+    const native_loader *loader = native_choose()->loader;
     form f = make(lanes);
     char reason[256];
     hg_jit_object object = {0};
     uint64_t inputs[1] = {7};
     CHECK_MESSAGE(jit->compile(f.kernel, &(hg_jit_options){bytes, cpu, false}, NULL, &object, reason) == HG_OK, "%s", reason);
-    cpu_object *code = object.bytes ? cpu_object_load(object.bytes, object.size, HG_JIT_KERNEL, reason) : NULL;
+    void *code = object.bytes ? loader->load(object.bytes, object.size, HG_JIT_KERNEL, reason) : NULL;
     CHECK_MESSAGE(code, "%s", reason);
     if (code) {
         uint32_t x[MOST];
@@ -83,14 +84,14 @@ static void test_runs(const hg_jit_table *jit, uint32_t bytes, const char *cpu, 
         hgv_memory memory = {(uint8_t *)x, 4 * (count - 3), true}; /* the last three lanes are outside */
         hgv_launch launch = {.inputs = inputs, .slots = &memory, .lanes = count, .fault = on_fault, .fuel = 1 << 30, .user = &seen};
         void (*run)(hgv_launch *, uint64_t, uint64_t);
-        *(void **)(void *)&run = cpu_object_entry(code);
+        *(void **)(void *)&run = loader->entry(code);
         run(&launch, 0, count);
         for (uint32_t i = 0; i < MOST; i++) CHECK_U64(x[i], i < count - 3 ? i * 3 + 1 : i);
         CHECK_U64(seen.count, 3);
         CHECK_U64(seen.lanes, UINT64_C(7) << (count - 3));
         CHECK_U64(seen.offset, 4 * (count - 1));
         CHECK_U64(seen.size, 4);
-        cpu_object_unload(code);
+        loader->unload(code);
     }
     if (object.bytes) jit->release(object.bytes);
     drop(f);

@@ -3,8 +3,7 @@
  * and in the background (auto).
  *     test_jit_memory [--step N]     every N-th n: 1 is all of them; the test suite takes a slice */
 /* test: timeout=600 */
-#include "native/compiled.h"
-#include "native/module.h"
+#include "native/native.h"
 #include "support/runtime_support.h"
 #include "support/sanitized.h"
 #include <errno.h>
@@ -156,7 +155,7 @@ static void try_all(bool background, bool good, long step, long *shared) {
 int main(int argc, char **argv) {
     long step = argc > 2 && strcmp(argv[1], "--step") == 0 ? strtol(argv[2], NULL, 10) : SLICE_STEP;
     long *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!cpu_compiled_likely()) {
+    if (!native_likely()) {
         SKIP("no native code here");
         return test_done();
     }

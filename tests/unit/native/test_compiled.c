@@ -2,7 +2,8 @@
 /* Native code of kernels on the CPU, made by gcc in place of libhologram_jit.so: at once, in the background, from the object cache; every way in which it
  * may fail, processes that share a cache and are killed, kernels that go and processes that fork while they are compiled. Results are
  * right in all of them. */
-#include "native/compiled.h"
+#include "native/compilers.h"
+#include "native/native.h"
 #include "runtime/binding.h"
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"
@@ -21,7 +22,7 @@ enum { LANES = 1003, SECONDS = 120 };
 
 /* ---- a compiler: gcc's objects, kept for the length of the test ---- */
 
-static hg_jit_table gcc;
+static const native_compiler *gcc;
 static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char name[64];
@@ -37,7 +38,7 @@ static hg_status compile_once(vec_kernel *kernel, const hg_jit_options *options,
     pthread_mutex_lock(&memo_lock);
     while (i < memo_count && strcmp(memo[i].name, kernel->module->name) != 0) i++;
     if (i == memo_count) {
-        status = gcc.compile(kernel, options, NULL, &memo[i].object, reason);
+        status = gcc->compile(kernel, options, NULL, &memo[i].object, reason);
         snprintf(memo[i].name, sizeof memo[i].name, "%s", kernel->module->name);
         memo_count += status == HG_OK;
     }
@@ -76,9 +77,15 @@ static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, cons
     return status;
 }
 
-static void release(uint8_t *bytes) { free(bytes); }
-
-static cpu_compiler use = {.table = {HG_JIT_VERSION, "a compiler of the test, 1", compile, release, NULL}, .keeps = true};
+static const char *version = "a compiler of the test, 1";
+static uint32_t lanes_asked = 8; /* of every turn; 0: as many as fit the kernel */
+static const char *open_compiler(char reason[256]) { return (void)reason, version; }
+static bool identity(hg_text *out) { return hg_text_addf(out, "%s", version), true; }
+static void level_of(tile_level level, native_level *how) {
+    gcc->level(level, how);
+    how->fixed = lanes_asked != 0;
+    if (lanes_asked) how->lanes = lanes_asked;
+}
 
 /* ---- programs ---- */
 
@@ -323,18 +330,18 @@ static void from_the_cache(void) {
     once("on", folder, 1);
     once("on", folder, 0);
     once("auto", folder, 0); /* long before it is hot */
-    use.table.compiler = "a compiler of the test, 2";
+    version = "a compiler of the test, 2";
     once("on", folder, 1);
-    use.lanes = 16;
+    lanes_asked = 16;
     once("on", folder, 1);
-    use.lanes = 8;
-    use.table.compiler = "a compiler of the test, 1";
+    lanes_asked = 8;
+    version = "a compiler of the test, 1";
     once("on", folder, 0);
-    const char *sources = cpu_compiled_sources;
+    const char *sources = native_sources;
     CHECK(strlen(sources) == 64);
-    cpu_compiled_sources = "other sources";
+    native_sources = "other sources";
     once("on", folder, 1);
-    cpu_compiled_sources = sources;
+    native_sources = sources;
     once("on", folder, 0);
     for (int i = 0; i < 20; i++) {
         each_entry(folder, flip_bit);
@@ -370,12 +377,12 @@ static uint32_t lanes_of_sums(const char *text, bool bytes) {
 /* Lanes of a byte are twice as many a turn, unless they were asked for; the cache says so. */
 static void narrow_lanes(void) {
     CHECK_U64(lanes_of_sums(SUMS("bytes_asked", "u8"), true), 8);
-    use.lanes = 0;
+    lanes_asked = 0;
     uint32_t words = lanes_of_sums(SUMS("words", "u32"), false);
     compilations = 0;
     uint32_t made = lanes_of_sums(SUMS("bytes", "u8"), true), kept = lanes_of_sums(SUMS("bytes", "u8"), true);
     CHECK_MESSAGE(words && made == 2 * words && kept == made && compilations == 1, "%u, %u and %u lanes", words, made, kept);
-    use.lanes = 8;
+    lanes_asked = 8;
     clear_cache();
 }
 
@@ -645,10 +652,14 @@ int main(void) {
         SKIP(reason);
         return test_done();
     }
-    gcc = cpu_compiler_in_use->table;
-    use.bytes = 16;
-    use.lanes = 8;
-    cpu_compiler_in_use = &use;
+    gcc = native_compiler_in_use;
+    native_compiler use = *gcc;
+    use.at_once = false;
+    use.level = level_of;
+    use.open = open_compiler;
+    use.identity = identity;
+    use.compile = compile;
+    native_compiler_in_use = &use;
     if (!mkdtemp(folder)) return 1;
     at_once();
     transforms();

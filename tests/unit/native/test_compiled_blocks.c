@@ -1,7 +1,7 @@
 /* Kernels with barriers and shared memory as native code, made by gcc and by libhologram_jit.so: blocks of all shapes, lanes that end before
  * others, faults in several phases. What the tile interpreter gives is what they give.
  * test: labels=slow */
-#include "native/compiled.h"
+#include "native/compilers.h"
 #include "base/base.h"
 #include "support/c_vectors.h"
 #include "support/runtime_support.h"
@@ -262,7 +262,7 @@ static void steep(void) {
 
 /* ---- turns as long as rows ---- */
 
-static cpu_compiler recorder;
+static native_compiler recorder;
 static hg_status (*compile)(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
                             char reason[256]);
 static uint32_t lanes_of_turn;
@@ -292,10 +292,10 @@ static void rows_of(const char *block, uint32_t lanes) {
 
 /* With 8 lanes at the most and native vectors of 4 floats. */
 static void rows(void) {
-    recorder = *cpu_compiler_in_use;
-    compile = recorder.table.compile;
-    recorder.table.compile = record;
-    cpu_compiler_in_use = &recorder;
+    recorder = *native_compiler_in_use;
+    compile = recorder.compile;
+    recorder.compile = record;
+    native_compiler_in_use = &recorder;
     rows_of("16", 8);
     rows_of("4, 4", 4);
     rows_of("12", 4);
@@ -305,7 +305,7 @@ static void rows(void) {
 static void with(const char *compiler) {
     char reason[256];
     interpreter = native = (side){0};
-    cpu_compiler_in_use = NULL;
+    native_compiler_in_use = NULL;
     open_side(&interpreter, "off");
     if (c_vectors_use(compiler, reason)) {
         open_side(&native, "on");

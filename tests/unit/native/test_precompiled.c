@@ -2,7 +2,7 @@
  * the tile interpreter. */
 /* test: labels=code */
 #include "support/runtime_support.h"
-#include "native/precompiled.h"
+#include "native/native.h"
 #include "base/base.h"
 #include "isa/cfg.h"
 #include "kir/pipeline/pipeline.h"
@@ -44,7 +44,7 @@ static bool attaches(const hg_operator *r, uint64_t max_steps, tile_level level)
     CHECK_OK(hg_operator_program(r, &program));
     kir_module *low = lower(program, max_steps, &plan);
     CHECK_OK(tile_compile(low, &(tile_options){.level = level}, &kernel));
-    cpu_precompiled_attach(level, low, true, kernel);
+    native_attach(level, low, true, kernel);
     bool attached = kernel->native != NULL;
     tile_kernel_destroy(kernel);
     if (low != plan->kernels.data[0].module) kir_module_destroy(low);
@@ -65,7 +65,7 @@ static bool attaches_tile(hg_type type, uint32_t rows, library_tile columns, til
     CHECK(module != NULL);
     CHECK_OK(kir_pipeline_run(&(kir_compilation){.caps = &caps}, KIR_STAGE_KERNEL, KIR_STAGE_LOW, module, &low));
     CHECK_OK(tile_compile(low, &(tile_options){.level = level}, &kernel));
-    cpu_precompiled_attach(level, low, true, kernel);
+    native_attach(level, low, true, kernel);
     bool attached = kernel->native != NULL;
     tile_kernel_destroy(kernel);
     if (low != module) kir_module_destroy(low);

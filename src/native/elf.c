@@ -1,16 +1,15 @@
-/* See object.h. What is in an object file: System V ABI, chapters 4 and 5, and its AMD64 supplement, 4.4 (relocations).
+/* See elf.h. What is in an object file: System V ABI, chapters 4 and 5, and its AMD64 supplement, 4.4 (relocations).
  * All sections of a kind lie together, each kind in pages of its own: text and a jump to each function outside, constants and
  * an address for each symbol (the global offset table), variables. Functions outside are reached by those jumps, so the distance to them does not matter. */
-#include "native/object.h"
+#include "native/elf.h"
+
+#if NATIVE_ELF_X86_64
+
 #include "native/helpers.h"
-#include "jit/jit.h"
-#include <stdio.h>
-#include <string.h>
-
-#if defined(__x86_64__) && defined(__linux__)
-
 #include <elf.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,11 +20,11 @@ enum {
     MOST_BYTES = 1 << 28 /* of each group: distances have 32 bits */
 };
 
-struct cpu_object {
+typedef struct elf_code {
     uint8_t *base;
     size_t bytes;
     void *entry;
-};
+} elf_code;
 
 typedef struct place {
     uint8_t group;
@@ -89,7 +88,7 @@ static bool find_outside(const loader *l, const Elf64_Sym *s, uint64_t *value) {
         *value = (uint64_t)(uintptr_t)OUTSIDE[i].at;
         return true;
     }
-    for (const cpu_helper_row *row = cpu_helpers(); row->name; row++) {
+    for (const native_helper_row *row = native_helpers(); row->name; row++) {
         if (!name_is(l, s, row->name)) continue;
         *value = (uint64_t)(uintptr_t)row->at;
         return true;
@@ -300,47 +299,40 @@ static bool find_entry(const loader *l, const char *name, void **entry) {
     return false;
 }
 
-static bool load(loader *l, const char *entry, cpu_object *object) {
+static bool load_all(loader *l, const char *entry, elf_code *code) {
     if (!read_header(l) || !place_sections(l) || !read_symbols(l) || !map(l)) return false;
-    if (!relocate_all(l) || !find_entry(l, entry, &object->entry) || !protect(l)) return false;
-    object->base = l->base;
-    object->bytes = (size_t)l->total;
+    if (!relocate_all(l) || !find_entry(l, entry, &code->entry) || !protect(l)) return false;
+    code->base = l->base;
+    code->bytes = (size_t)l->total;
     return true;
 }
 
-cpu_object *cpu_object_load(const uint8_t *bytes, uint64_t size, const char *entry, char reason[256]) {
+static void *load(const uint8_t *bytes, uint64_t size, const char *entry, char reason[256]) {
     loader l = {.bytes = bytes, .size = size, .reason = reason};
-    cpu_object *object = hg_calloc(1, sizeof *object);
-    if (!object) {
+    elf_code *code = hg_calloc(1, sizeof *code);
+    if (!code) {
         (void)refuse(&l, "out of memory");
         return NULL;
     }
-    bool good = load(&l, entry, object);
+    bool good = load_all(&l, entry, code);
     if (!good && l.base) munmap(l.base, (size_t)l.total);
     hg_free(l.sections);
     hg_free(l.places);
     hg_free(l.symbols);
-    if (good) return object;
-    hg_free(object);
+    if (good) return code;
+    hg_free(code);
     return NULL;
 }
 
-void cpu_object_unload(cpu_object *object) {
-    if (!object) return;
-    munmap(object->base, object->bytes);
-    hg_free(object);
+static void unload(void *code) {
+    elf_code *c = code;
+    if (!c) return;
+    munmap(c->base, c->bytes);
+    hg_free(c);
 }
 
-void *cpu_object_entry(const cpu_object *object) { return object->entry; }
+static void *entry_of(const void *code) { return ((const elf_code *)code)->entry; }
 
-#else
-
-cpu_object *cpu_object_load(const uint8_t *bytes, uint64_t size, const char *entry, char reason[256]) {
-    (void)bytes, (void)size, (void)entry;
-    snprintf(reason, 256, "not on this machine: compiled kernels are for x86-64 on Linux");
-    return NULL;
-}
-void cpu_object_unload(cpu_object *object) { (void)object; }
-void *cpu_object_entry(const cpu_object *object) { return (void)object, NULL; }
+const native_loader native_elf = {.load = load, .entry = entry_of, .unload = unload};
 
 #endif

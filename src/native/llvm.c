@@ -1,13 +1,16 @@
-/* See module.h. The module lies beside the library, or where the system's loader finds it. It is never closed: compiles that were left
- * alone may be at work in it. Must not know: kernels, caches. */
-#include "native/module.h"
+/* LLVM, by libhologram_jit.so: where it is, whether it can be used, who is in it. It lies beside the library, or where the system's loader finds it. It
+ * is never closed: compiles that were left alone may be at work in it.
+ * Must not know: kernels, caches. */
+#include "native/compilers.h"
+
+#if NATIVE_ELF_X86_64
+
 #include "base/fork.h"
 #include "base/host.h"
 #include "base/library.h"
+#include "native/elf.h"
 #include <stdio.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__linux__)
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,14 +59,14 @@ static bool find_file(char path[PATH_BYTES], struct stat *info) {
     return hg_library_beside(FILE_NAME, HG_LIB_DIR, path, PATH_BYTES) && stat(path, info) == 0;
 }
 
-bool cpu_module_possible(void) {
+static bool possible(void) {
     lock();
-    bool possible = !module.tried || module.table;
+    bool maybe = !module.tried || module.table;
     hg_mutex_unlock(&module.lock);
-    return possible;
+    return maybe;
 }
 
-bool cpu_module_there(void) {
+static bool there(void) {
     char path[PATH_BYTES];
     struct stat info;
     lock();
@@ -101,7 +104,8 @@ static const hg_jit_table *open_module(char reason[256]) {
     return NULL;
 }
 
-const hg_jit_table *cpu_module_open(char reason[256]) {
+/* NULL with the reason, and what to install. */
+static const hg_jit_table *open_once(char reason[256]) {
     char why[256] = "";
     lock();
     while (module.opening) hg_cond_wait(&module.changed, &module.lock);
@@ -122,7 +126,7 @@ const hg_jit_table *cpu_module_open(char reason[256]) {
     return table;
 }
 
-bool cpu_module_identity(hg_text *out) {
+static bool identity(hg_text *out) {
     char path[PATH_BYTES], reason[256];
     struct stat info;
     if (find_file(path, &info)) {
@@ -130,12 +134,12 @@ bool cpu_module_identity(hg_text *out) {
                      info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
         return true;
     }
-    const hg_jit_table *table = cpu_module_open(reason);
+    const hg_jit_table *table = open_once(reason);
     if (table) hg_text_addf(out, "%s", table->compiler);
     return table != NULL;
 }
 
-bool cpu_module_enter(void) {
+static bool enter(void) {
     lock();
     bool open = !module.broken;
     module.inside += open;
@@ -143,22 +147,47 @@ bool cpu_module_enter(void) {
     return open;
 }
 
-void cpu_module_leave(void) {
+static void leave(void) {
     lock();
     module.inside--;
     hg_mutex_unlock(&module.lock);
 }
 
-#else
+/* ---- the compiler ---- */
 
-bool cpu_module_possible(void) { return false; }
-bool cpu_module_there(void) { return false; }
-const hg_jit_table *cpu_module_open(char reason[256]) {
-    snprintf(reason, 256, "not on this machine: native code of kernels is for x86-64 on Linux");
-    return NULL;
+/* Native vectors and turns of a level (docs/performance.md, native code). */
+static void level_of(tile_level level, native_level *how) {
+    static const native_level LEVELS[TILE_LEVEL_COUNT] = {
+        [TILE_LEVEL_BASELINE] = {.options = {.bytes = 16, .cpu = "x86-64"}, .lanes = 8, .registers = 16},
+        [TILE_LEVEL_V3] = {.options = {.bytes = 32, .cpu = "x86-64-v3"}, .lanes = 16, .registers = 16},
+        [TILE_LEVEL_V4] = {.options = {.bytes = 64, .cpu = "x86-64-v4"}, .lanes = 32, .registers = 32}};
+    *how = LEVELS[level];
+    how->options.dot4 = level == TILE_LEVEL_V4 && hg_cpu_supports("avx512vnni");
 }
-bool cpu_module_identity(hg_text *out) { return (void)out, false; }
-bool cpu_module_enter(void) { return true; }
-void cpu_module_leave(void) {}
+
+static const char *open_compiler(char reason[256]) {
+    const hg_jit_table *table = open_once(reason);
+    return table ? table->compiler : NULL;
+}
+
+/* Only once it is open. */
+static hg_status compile(vec_kernel *kernel, const hg_jit_options *options, const hg_patience *patience, hg_jit_object *object,
+                         char reason[256]) {
+    return module.table->compile(kernel, options, patience, object, reason);
+}
+
+static void release(uint8_t *bytes) { module.table->release(bytes); }
+
+const native_compiler native_llvm = {.name = "LLVM",
+                                     .level = level_of,
+                                     .possible = possible,
+                                     .there = there,
+                                     .open = open_compiler,
+                                     .identity = identity,
+                                     .enter = enter,
+                                     .leave = leave,
+                                     .compile = compile,
+                                     .release = release,
+                                     .loader = &native_elf};
 
 #endif
