@@ -116,6 +116,15 @@ HG_API hg_status hg_graph_read_text(const char *text, size_t length, const hg_gr
 /** Statements of such a text, added to a graph: "q = gemm a=x, b=wq, bias=bq". Those before the first error are added. */
 HG_API hg_status hg_graph_add_text(hg_graph *graph, const char *text, size_t length, const hg_graph_read_options *options,
                                    hg_diagnostics *diagnostics) HG_NODISCARD;
+/**
+ * A graph of what a program does, where its whole-array instructions are done once each: these are its calls, and lanes between them programs. u32 and u64
+ * parameters are the graph's symbols, arrays its inputs and outputs under their names (of one that is read and written the output is NAME_out), data its
+ * constants. Every array must say its extents. What a program leaves of an `out` array is zeros in the graph's output, and arrays of a binding may not share memory.
+ * @return HG_OK and a graph that the caller releases; HG_ERROR_INVALID_ARGUMENT with the line and what a graph cannot say of it: an instruction in a loop or
+ *         behind a branch, a count that the program computes from data, pools; HG_ERROR_OUT_OF_MEMORY
+ * Thread-safe.
+ */
+HG_API hg_status hg_graph_from_program(const hg_program *program, hg_graph **graph) HG_NODISCARD;
 /** The graph as text, which hg_graph_read_text reads back; the caller frees it with hg_string_free. */
 HG_API hg_status hg_graph_print(const hg_graph *graph, char **text, size_t *length) HG_NODISCARD;
 

@@ -225,23 +225,11 @@ hg_status hg_graph_call(hg_graph *g, const char *instruction, const hg_graph_arg
     return status;
 }
 
-static hg_status keep_program(hg_graph *g, hg_program *program) {
-    char name[HG_MAX_IDENT_BYTES + 24];
-    const char *own = hg_program_name(program);
-    for (uint64_t i = 0; i < g->programs.count; i++)
-        if (g->programs.data[i].program == program) return HG_OK;
-    if (!own || !hg_is_identifier(own, strlen(own))) own = "program";
-    snprintf(name, sizeof name, "%.255s", own);
-    for (uint32_t i = 2; graph_find_program(g, name, strlen(name)) != GRAPH_NOT_SET; i++)
-        snprintf(name, sizeof name, "%.255s_%u", own, (unsigned)i);
-    return graph_add_program(g, hg_program_retain(program), name, strlen(name), NULL);
-}
-
 hg_status hg_graph_call_program(hg_graph *g, hg_program *program, const hg_graph_arg *args, uint32_t arg_count, hg_graph_made *made,
                                 uint32_t made_count) {
     HG_ENTRY;
     if (!g || !program) return hg_null_argument(g ? "program" : "graph");
-    HG_TRY(keep_program(g, program));
+    HG_TRY(graph_keep_program(g, program));
     graph_request *r = hg_calloc(1, sizeof *r);
     if (!r) return hg_fail_memory();
     r->op = HG_OP_NONE;

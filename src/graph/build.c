@@ -219,6 +219,18 @@ hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, 
     return HG_OK;
 }
 
+hg_status graph_keep_program(hg_graph *g, hg_program *program) {
+    char name[HG_MAX_IDENT_BYTES + 24];
+    const char *own = hg_program_name(program);
+    for (uint64_t i = 0; i < g->programs.count; i++)
+        if (g->programs.data[i].program == program) return HG_OK;
+    if (!own || !hg_is_identifier(own, strlen(own))) own = "program";
+    snprintf(name, sizeof name, "%.255s", own);
+    for (uint32_t i = 2; graph_find_program(g, name, strlen(name)) != GRAPH_NOT_SET; i++)
+        snprintf(name, sizeof name, "%.255s_%u", own, (unsigned)i);
+    return graph_add_program(g, hg_program_retain(program), name, strlen(name), NULL);
+}
+
 bool graph_is_output(const hg_graph *g, uint32_t value) {
     for (uint64_t i = 0; i < g->outputs.count; i++)
         if (g->outputs.data[i].value == value) return true;

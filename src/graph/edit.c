@@ -1,5 +1,7 @@
 /* What passes do to a graph. Must not know: which pass. */
 #include "graph/passes.h"
+#include <hologram/builder.h>
+#include <stdio.h>
 #include <string.h>
 
 void graph_rename(hg_graph *g, const uint32_t *map) {
@@ -40,6 +42,44 @@ hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t
                                       {.operand = 3, .kind = GRAPH_COUNT, .number = from.elements}};
     graph_call call = {.op = HG_OP_PARALLEL_MAP, .type = from.type, .line = line};
     HG_TRY(graph_add_parts(g, &call, operands, HG_COUNT_OF(operands), &(graph_result){0, *copy}, 1));
+    return graph_append(g, &call);
+}
+
+/* A program of one lane an element that makes zeros of a type; its parameters in order. */
+enum { ZEROS_ARRAY, ZEROS_LENGTH, ZEROS_LANE, ZEROS_VALUE };
+static hg_status zeros_program(hg_graph *g, hg_type type, hg_program **program) {
+    static const uint8_t zeros[HG_MAX_LITERAL_BYTES];
+    char name[24];
+    hg_dim n = hg_dim_param("n");
+    snprintf(name, sizeof name, "zeros_%s", hg_type_name(type));
+    for (uint64_t i = 0; i < g->programs.count; i++) {
+        *program = g->programs.data[i].program; /* made for another call, of the same type */
+        if (g->programs.data[i].zeros && strcmp(g->programs.data[i].name, name) == 0) return HG_OK;
+    }
+    hg_builder *b = hg_builder_create(name);
+    if (!b) return hg_fail_memory();
+    hg_builder_param_buffer(b, ZEROS_ARRAY, "y", type, HG_PARAM_OUT, &n, 1);
+    hg_builder_param_scalar(b, ZEROS_LENGTH, "n", HG_TYPE_U64);
+    hg_builder_lanes(b, &n, 1);
+    hg_build_rdid(b, ZEROS_LANE, "global_lane_id");
+    hg_build_mov_imm(b, type, ZEROS_VALUE, hg_imm_bits(zeros));
+    hg_build_stg(b, type, hg_addr_scale(hg_addr_buffer(ZEROS_ARRAY, ZEROS_LANE), (uint16_t)hg_type_size_bytes(type)), ZEROS_VALUE);
+    hg_status status = hg_builder_build(b, NULL, program);
+    hg_builder_destroy(b);
+    if (status == HG_OK) status = graph_add_program(g, *program, name, strlen(name), NULL);
+    if (status == HG_OK) g->programs.data[g->programs.count - 1].zeros = true;
+    return status;
+}
+
+hg_status graph_append_zeros(hg_graph *g, const graph_value *like, uint32_t *made) {
+    graph_value v = {.source = GRAPH_RESULT, .type = like->type, .rank = like->rank};
+    hg_program *program;
+    memcpy(v.extents, like->extents, sizeof v.extents);
+    HG_TRY(zeros_program(g, (hg_type)v.type, &program));
+    HG_TRY(graph_add_value(g, &v, NULL, 0, made));
+    graph_call call = {.op = HG_OP_NONE, .type = HG_TYPE_COUNT, .program = program, .whole = true, .made = true};
+    const graph_operand length = {.operand = ZEROS_LENGTH, .kind = GRAPH_COUNT, .number = g->values.data[*made].elements};
+    HG_TRY(graph_add_parts(g, &call, &length, 1, &(graph_result){ZEROS_ARRAY, *made}, 1));
     return graph_append(g, &call);
 }
 

@@ -160,6 +160,8 @@ hg_status graph_add_parts(hg_graph *g, graph_call *call, const graph_operand *op
 hg_status graph_append(hg_graph *g, const graph_call *call) HG_NODISCARD;
 /* Keeps a program, which it takes over, also after failure. file may be NULL. */
 hg_status graph_add_program(hg_graph *g, hg_program *program, const char *name, size_t length, const char *file) HG_NODISCARD;
+/* Keeps one that the graph may have already, under a name of its own. */
+hg_status graph_keep_program(hg_graph *g, hg_program *program) HG_NODISCARD;
 uint32_t graph_find_program(const hg_graph *g, const char *name, size_t length);
 bool graph_is_output(const hg_graph *g, uint32_t value);
 /* An output whose name is copied. */

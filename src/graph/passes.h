@@ -42,6 +42,9 @@ hg_status graph_copy_views(hg_graph *g) HG_NODISCARD;
 /* Appends a call that copies a value, for the call of that line (0: for none); *copy is its result. */
 hg_status graph_append_copy(hg_graph *g, uint32_t value, uint32_t line, uint32_t *copy) HG_NODISCARD;
 
+/* Appends a call that makes zeros of the type and shape of `like`, which need be no value of the graph; *made is its result. */
+hg_status graph_append_zeros(hg_graph *g, const graph_value *like, uint32_t *made) HG_NODISCARD;
+
 /* The calls of constants that a graph has behind its passes, as a graph with the output once_N for each value N that is made once and that its other calls read. */
 hg_status graph_once(const hg_graph *g, hg_graph **once) HG_NODISCARD;
 

@@ -1,0 +1,228 @@
+/* The program of one section: its own code, and in front of it what earlier code computes and it reads. What whole-array instructions gave registers
+ * it loads. Must not know: values of a graph. */
+#include "graph/sections.h"
+#include "optimize/optimize.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct writer {
+    const graph_sections *s;
+    uint32_t at;              /* the section */
+    const graph_section *own; /* the same */
+    const uint32_t *written;  /* of each parameter: the last section that wrote it, from 1 */
+    const bool *filled;       /* of each parameter: it has contents */
+    optimize_edit edit;       /* of a copy of the program */
+    hg_accesses *what;        /* of one instruction: large */
+    uint8_t access[HG_MAX_PARAMS];
+    bool read_scalar[HG_MAX_PARAMS];
+    uint8_t registers[256]; /* of a register that a step gave: the one that has its array */
+    graph_section_program *to;
+} writer;
+
+static bool is_own(const writer *w, uint32_t inst) { return inst >= w->own->first && inst < w->own->end; }
+
+static bool writes_live(const writer *w, uint32_t inst, const hg_live_set *after) {
+    hg_inst_accesses(w->s->program, inst, w->what);
+    for (uint32_t i = 0; i < w->what->writes; i++) {
+        const hg_access *a = &w->what->write[i];
+        if (hg_live_has(after, a->reg + (a->is_pred ? (uint32_t)HG_LIVE_PREDICATES : 0))) return true;
+    }
+    return false;
+}
+
+/* Later code is not there. Of a whole-array instruction the result is read, not its operands. */
+static bool needs(void *user, uint32_t inst, const hg_live_set *after) {
+    const writer *w = user;
+    if (inst >= w->own->end) return false;
+    return is_own(w, inst) || (!w->s->list.data[w->s->section[inst]].step && writes_live(w, inst, after));
+}
+
+static const char *register_name(const writer *w, uint32_t inst, hg_register_text *text) {
+    *text = hg_check_register(w->s->program, inst, w->what->write[0].is_pred, w->what->write[0].reg);
+    return text->text;
+}
+
+/* Whether earlier code may be done once more here. */
+static hg_status check_again(const writer *w, uint32_t inst) {
+    const hg_program *p = w->s->program;
+    const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
+    const hg_operand *o = hg_inst_operands(p, inst);
+    hg_register_text text;
+    if (w->s->nested[inst])
+        return graph_refuse_at(w->s, inst, "%s is set in a loop or behind a branch, and read behind whole-array instructions",
+                               register_name(w, inst, &text));
+    if (p->insts[inst].op == HG_OP_RDID || optimize_is_pure(p, inst)) return HG_OK;
+    uint8_t array = p->insts[inst].op == HG_OP_LDG ? graph_array_of(w->s, &row->operands[1], &o[1]) : GRAPH_NO_ARRAY;
+    if (array != GRAPH_NO_ARRAY && w->written[array] <= w->s->section[inst]) return HG_OK;
+    return graph_refuse_at(w->s, inst, "%s is read behind whole-array instructions, and cannot be worked out again there",
+                           register_name(w, inst, &text));
+}
+
+static uint8_t free_register(writer *w) {
+    for (uint32_t r = 0; r < HG_FIRST_SPECIAL; r++) {
+        bool taken = w->s->used[r];
+        for (uint32_t k = 0; k < 256 && !taken; k++) taken = w->registers[k] == r + 1;
+        if (!taken) return (uint8_t)r;
+    }
+    return 255;
+}
+
+/* The result of a whole-array instruction, which a register has, is loaded in its place. */
+static hg_status load_result(writer *w, uint32_t inst, hg_inst *load) {
+    const hg_access *a = &w->what->write[0];
+    uint8_t at = free_register(w), type = a->want < HG_TYPE_COUNT ? a->want : w->s->program->insts[inst].type;
+    graph_section_program *to = w->to;
+    if (a->is_pred || at == 255 || type >= HG_TYPE_COUNT || to->array_count == HG_MAX_PARAMS)
+        return graph_refuse_at(w->s, inst, "no register is free for what lanes read of its result");
+    w->registers[a->reg] = (uint8_t)(at + 1);
+    to->arrays[to->array_count++] = (graph_section_array){.param = at, .access = HG_READ, .step = inst};
+    const hg_operand operands[] = {optimize_reg(a->reg), {.kind = HG_K_ADDRESS, .place = HG_PLACE_BUF_REG, .reg = at}};
+    return optimize_make(&w->edit, HG_OP_LDG, type, operands, load) ? HG_OK : hg_fail_memory();
+}
+
+static void note_accesses(writer *w, uint32_t inst) {
+    const hg_program *p = w->s->program;
+    const hg_op_info *row = hg_op_get((hg_op)p->insts[inst].op);
+    const hg_operand *o = hg_inst_operands(p, inst);
+    for (uint32_t i = 0; i < row->operand_count; i++) {
+        uint8_t array = graph_array_of(w->s, &row->operands[i], &o[i]);
+        if (array == GRAPH_NO_ARRAY) continue;
+        bool changed = (row->flags & HG_F_ATOMIC) && (row->operands[i].access & HG_WRITE);
+        w->access[array] |= (uint8_t)((row->operands[i].access & (HG_READ | HG_WRITE)) | (changed ? HG_READ : 0));
+    }
+    hg_inst_accesses(p, inst, w->what);
+    for (uint32_t i = 0; i < w->what->reads; i++)
+        for (uint32_t k = 0; k < p->param_count && !w->what->read[i].is_pred; k++)
+            if (p->params[k].kind == HG_PARAM_SCALAR && p->params[k].reg == w->what->read[i].reg) w->read_scalar[k] = true;
+}
+
+static hg_status keep(writer *w, uint32_t inst) {
+    bool step = w->s->list.data[w->s->section[inst]].step, own = is_own(w, inst);
+    hg_inst in = w->edit.program->insts[inst];
+    if (inst >= w->own->end || (!own && (!w->edit.reached[inst] || !writes_live(w, inst, &w->edit.after[inst])))) return HG_OK;
+    if (step)
+        HG_TRY(load_result(w, inst, &in));
+    else if (!own)
+        HG_TRY(check_again(w, inst));
+    if (!step) note_accesses(w, inst);
+    optimize_inst *to = hg_vec_push(&w->edit.written);
+    if (!to) return hg_fail_memory();
+    *to = (optimize_inst){in, inst};
+    return HG_OK;
+}
+
+/* ---- parameters ---- */
+
+static bool names(const hg_program *p, const hg_extent *extents, uint32_t count, uint32_t param) {
+    for (uint32_t i = 0; i < count; i++)
+        if (hg_extent_names(p, &extents[i], (uint16_t)param)) return true;
+    return false;
+}
+
+static bool keeps_scalar(const writer *w, uint32_t param) {
+    const hg_program *p = w->s->program;
+    bool kept = w->read_scalar[param] || names(p, p->lanes, p->lanes_count, param) || names(p, p->grid, p->grid_count, param);
+    for (uint32_t i = 0; i < p->param_count && !kept; i++)
+        kept = w->access[i] && p->params[i].rank != HG_NO_DIMS && names(p, p->params[i].dims, p->params[i].rank, param);
+    return kept;
+}
+
+static void renumber(hg_extent *extents, uint32_t count, const uint16_t *numbers) {
+    for (uint32_t i = 0; i < count; i++)
+        if (extents[i].kind == HG_EXTENT_PARAM) extents[i].param = numbers[extents[i].param];
+}
+
+/* What is written and has contents keeps those. */
+static uint8_t direction(const writer *w, uint32_t param) {
+    if (!(w->access[param] & HG_WRITE)) return HG_DIR_IN;
+    return w->filled[param] ? HG_DIR_INOUT : HG_DIR_OUT;
+}
+
+/* The parameters that the section needs, in their order, and arrays of registers behind them. */
+static hg_status write_params(writer *w) {
+    hg_program *p = w->edit.program;
+    graph_section_program *to = w->to;
+    uint32_t results = to->array_count, count = 0;
+    uint16_t numbers[HG_MAX_PARAMS] = {0};
+    hg_param *params = hg_arena_alloc(&p->arena, (p->param_count + results + 1) * sizeof *params);
+    if (!params) return hg_fail_memory();
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        bool scalar = p->params[i].kind == HG_PARAM_SCALAR;
+        if (scalar ? !keeps_scalar(w, i) : !w->access[i]) continue;
+        numbers[i] = (uint16_t)count;
+        params[count] = p->params[i];
+        to->scalars[count] = (uint8_t)i;
+        if (!scalar && params[count].kind != HG_PARAM_DATA) {
+            if (to->array_count == HG_MAX_PARAMS) return hg_fail_memory();
+            params[count].kind = HG_PARAM_BUFFER;
+            params[count].dir = direction(w, i);
+            to->arrays[to->array_count++] = (graph_section_array){(uint8_t)i, w->access[i], GRAPH_NOT_SET, (uint8_t)count};
+        }
+        count++;
+    }
+    for (uint32_t i = 0; i < results; i++) {
+        char name[32];
+        const hg_inst *in = &w->s->program->insts[to->arrays[i].step];
+        int length = snprintf(name, sizeof name, "result_%u", (unsigned)i);
+        if (count >= HG_MAX_PARAMS) return graph_refuse_at(w->s, to->arrays[i].step, "more than %d parameters of a section", HG_MAX_PARAMS);
+        hg_inst_accesses(w->s->program, to->arrays[i].step, w->what);
+        uint8_t type = w->what->write[0].want < HG_TYPE_COUNT ? w->what->write[0].want : in->type;
+        params[count] = (hg_param){.reg = to->arrays[i].param,
+                                   .kind = HG_PARAM_BUFFER,
+                                   .type = type,
+                                   .dir = HG_DIR_IN,
+                                   .name = hg_arena_text(&p->arena, name, (size_t)length)};
+        if (!params[count].name) return hg_fail_memory();
+        to->arrays[i].number = (uint8_t)count++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (params[i].rank != HG_NO_DIMS) renumber(params[i].dims, params[i].rank, numbers);
+    renumber(p->lanes, p->lanes_count, numbers);
+    renumber(p->grid, p->grid_count, numbers);
+    for (uint32_t i = 0; i < p->extent_op_count; i++)
+        if (p->extent_ops[i].kind == HG_EXTENT_OP_PARAM) p->extent_ops[i].param = numbers[p->extent_ops[i].param];
+    p->params = params;
+    p->param_count = count;
+    return HG_OK;
+}
+
+/* "enc", or "enc_2" of one that has several sections. */
+static hg_status write_name(writer *w) {
+    char name[HG_MAX_IDENT_BYTES + 1];
+    const char *own = hg_program_name(w->s->program);
+    if (w->s->list.count < 2) return HG_OK;
+    int length = snprintf(name, sizeof name, "%.230s_%u", own && *own ? own : "section", (unsigned)w->at + 1);
+    w->edit.program->name = hg_arena_text(&w->edit.program->arena, name, (size_t)length);
+    return w->edit.program->name ? HG_OK : hg_fail_memory();
+}
+
+static hg_status write_section(writer *w) {
+    hg_program *made = NULL;
+    HG_TRY(hg_live_after(w->s->cfg, needs, w, w->edit.after, w->edit.reached));
+    w->edit.rewritten = true;
+    for (uint32_t i = 0; i < w->s->program->inst_count; i++) HG_TRY(keep(w, i));
+    HG_TRY(write_params(w));
+    HG_TRY(write_name(w));
+    HG_TRY(optimize_finish(&w->edit, w->s->program, &made));
+    made->sources = NULL; /* it is a program of its own */
+    w->to->program = made;
+    return HG_OK;
+}
+
+hg_status graph_write_section(const graph_sections *s, uint32_t section, const uint32_t *written, const bool *filled,
+                              graph_section_program *to) {
+    writer *w = hg_calloc(1, sizeof *w);
+    if (!w) return hg_fail_memory();
+    *w = (writer){.s = s, .at = section, .own = &s->list.data[section], .written = written, .filled = filled, .to = to};
+    memset(to, 0, sizeof *to);
+    w->what = hg_alloc(sizeof *w->what);
+    hg_status status = w->what ? optimize_open(s->program, s->cfg, &w->edit) : hg_fail_memory();
+    if (status == HG_OK) {
+        status = write_section(w);
+        optimize_close(&w->edit);
+    }
+    hg_free(w->what);
+    hg_free(w);
+    return status;
+}
