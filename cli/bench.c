@@ -301,9 +301,9 @@ int command_bench(int argc, char **argv) {
     cli c = {.keep_outputs = true};
     bench_options o = {0};
     const cli_option options[] = {
-        CLI_LAUNCH_OPTIONS(o.launch),    CLI_STEP_OPTIONS(o.launch),      {"--backend", &o.backends, NULL},
-        {"--warm-up", &o.warm_up, NULL}, {"--repeat", &o.repeat, NULL},   {"--seconds", &o.seconds, NULL},
-        {"--seed", &o.seed, NULL},       {"--weights", &c.weights, NULL}, {"--passes", &c.passes, NULL},
+        CLI_LAUNCH_OPTIONS(o.launch),  CLI_STEP_OPTIONS(o.launch),        {"--backend", &o.backends, NULL}, {"--warm-up", &o.warm_up, NULL},
+        {"--repeat", &o.repeat, NULL}, {"--seconds", &o.seconds, NULL},   {"--seed", &o.seed, NULL},        {"--weights", &c.weights, NULL},
+        {"--passes", &c.passes, NULL}, {"--as-graph", NULL, &c.as_graph},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (!cli_one_program(&c))

@@ -189,7 +189,7 @@ static void write_library(cli *c, const build_request *r) {
 int command_build(int argc, char **argv) {
     cli c = {0};
     build_request r = {0};
-    const cli_option options[] = {{"-o", &r.out, NULL}, {"--library", NULL, &r.library}};
+    const cli_option options[] = {{"-o", &r.out, NULL}, {"--library", NULL, &r.library}, {"--as-graph", NULL, &c.as_graph}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     const char *slash = r.out ? strrchr(r.out, '/') : NULL;
     r.name = slash ? slash + 1 : r.out;
@@ -197,7 +197,7 @@ int command_build(int argc, char **argv) {
         cli_usage(&c, "expects at least one PROGRAM");
     else if (!r.out)
         cli_usage(&c, "expects -o NAME, for NAME.c and NAME.h");
-    if (c.arguments.count == 1 && r.out && cli_is_graph(c.arguments.data[0]))
+    if (c.arguments.count == 1 && r.out && cli_is_graph(&c, c.arguments.data[0]))
         load_graph(&c, &r, c.arguments.data[0]);
     else
         for (uint64_t i = 0; i < c.arguments.count && r.out; i++) load_program(&c, &r, c.arguments.data[i]);

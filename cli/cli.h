@@ -48,6 +48,7 @@ typedef struct cli {
     char input_has[300]; /* what standard input is read for; empty: nothing yet */
     hg_program *program;
     hg_graph *graph;                    /* of a .graph, whose parameters `program` has, without code; NULL: it is a program */
+    bool as_graph;                      /* --as-graph: a program is taken as the array graph that it is */
     const char *weights, *passes;       /* --weights, --passes; NULL: not given */
     hg_circuit_options circuit_options; /* of a .circuit program */
     hg_translated_program circuit;      /* its record: program is NULL when the program is no circuit */
@@ -103,8 +104,9 @@ bool cli_verify(cli *c);
 /* Standard input is read once. False after reporting that `reader` is the second one to want it; another path than - and raw:- is none. */
 bool cli_take_input(cli *c, const char *path, const char *reader, const char *what);
 
-bool cli_is_graph(const char *path); /* an array graph, by its name: no program (load.c) */
-/* graph.c: an array graph, with the programs that it names; loading either, with its options checked. False after reporting. */
+/* graph.c: whether a file is an array graph, by its name, or is to be taken as one; an array graph, with the programs that it names; loading either, with its
+ * options checked. False after reporting. */
+bool cli_is_graph(const cli *c, const char *path);
 bool cli_load_graph(cli *c, const char *path);
 bool cli_load_any(cli *c, const char *path);
 void cli_verify_graph(cli *c);

@@ -254,7 +254,7 @@ int command_describe(int argc, char **argv) {
     cli c = {.version = DESCRIBE_VERSION};
     if (!cli_parse(&c, argc, argv, NULL, 0) || !cli_one_program(&c)) return cli_finish(&c);
     const char *path = cli_file(&c);
-    bool is_graph = path && cli_is_graph(path);
+    bool is_graph = cli_is_graph(&c, path);
     if (is_graph ? cli_load_graph(&c, path) : cli_load(&c, path) && cli_verify(&c)) {
         if (is_graph)
             describe_graph(&c);

@@ -463,7 +463,7 @@ static void run(cli *c, const diff_options *o) {
 
 static bool load_other_graph(cli *c, const char *path, cli *other) {
     *other = (cli){.command = c->command, .json = c->json, .diagnostics = hg_diagnostics_create(20)};
-    if (!cli_is_graph(path))
+    if (!c->as_graph && !cli_is_graph(other, path))
         cli_usage(c, "'%s' is no array graph, '%s' is one", path, c->file);
     else if (cli_load_graph(other, path) && !same_parameters(c->program, other->program))
         cli_usage(c, "'%s' and '%s' have different inputs, outputs or extents", c->file, path);
@@ -509,17 +509,17 @@ int command_diff(int argc, char **argv) {
         {"--against", &o.sides[1], NULL},    {"--against-program", &o.against_program, NULL},
         {"--seed", &o.seed, NULL},           {"--to", &o.to, NULL},
         {"--no-reduce", NULL, &o.no_reduce}, {"--passes", NULL, &o.passes},
-        {"--weights", &c.weights, NULL},
+        {"--weights", &c.weights, NULL},     {"--as-graph", NULL, &c.as_graph},
     };
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1)
         cli_usage(&c, "expects one PROGRAM, got %llu", (unsigned long long)c.arguments.count);
     else if (!cli_memory_begin(&c, o.launch.max_memory))
         ;
-    else if (cli_is_graph(c.arguments.data[0])) {
+    else if (cli_is_graph(&c, c.arguments.data[0])) {
         if (cli_load_graph(&c, c.arguments.data[0])) run_graph(&c, &o);
     } else if (o.passes || c.weights)
-        cli_usage(&c, "%s is for array graphs (.graph)", o.passes ? "--passes" : "--weights");
+        cli_usage(&c, "%s is for array graphs: name a .graph, or write --as-graph for a program", o.passes ? "--passes" : "--weights");
     else if (load_program(&c, c.arguments.data[0]))
         run(&c, &o);
     return cli_finish(&c);

@@ -231,6 +231,7 @@ int command_emit(int argc, char **argv) {
         {"--descriptors", NULL, &o.options.no_addresses},
         {"-g", NULL, &o.options.debug},
         {"--passes", &c.passes, NULL},
+        {"--as-graph", NULL, &c.as_graph},
         {"--launch", &launch, NULL},
         {"--print-after", &print_after, NULL},
         {"--time-passes", NULL, &report.time},
@@ -252,8 +253,8 @@ int command_emit(int argc, char **argv) {
     if (!out) out = output;
     if (!read_target(&c, name, &o) || !read_form(&c, form, group, fold, kernel, &o) || !read_caps(&c, caps, pretend, &o))
         return cli_finish(&c);
-    bool graph = cli_file(&c) && cli_is_graph(cli_file(&c));
-    if (launch && !graph) cli_usage(&c, "--launch is for array graphs (.graph)");
+    bool graph = cli_is_graph(&c, cli_file(&c));
+    if (launch && !graph) cli_usage(&c, "--launch is for array graphs: name a .graph, or write --as-graph for a program");
     if (c.status != CLI_OK || !(graph ? cli_graph_print_after(&c, print_after) : read_passes(&c, print_after, &report)) ||
         !cli_number(&c, "--launch", launch, UINT64_MAX, &o.launch))
         return cli_finish(&c);

@@ -215,7 +215,8 @@ static void unknown(cli *c, const char *word) {
 int command_explain(int argc, char **argv) {
     cli c = {0};
     const char *svg = NULL, *print_after = NULL;
-    const cli_option options[] = {{"--svg", &svg, NULL}, {"--passes", &c.passes, NULL}, {"--print-after", &print_after, NULL}};
+    const cli_option options[] = {
+        {"--svg", &svg, NULL}, {"--passes", &c.passes, NULL}, {"--print-after", &print_after, NULL}, {"--as-graph", NULL, &c.as_graph}};
     if (!cli_parse(&c, argc, argv, options, HG_COUNT_OF(options))) return cli_finish(&c);
     if (c.arguments.count != 1) {
         cli_usage(&c, "expects a code such as V09, an instruction or a PROGRAM, got %llu", (unsigned long long)c.arguments.count);
@@ -223,9 +224,14 @@ int command_explain(int argc, char **argv) {
     }
     const char *word = c.arguments.data[0];
     bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
-    bool graph = is_file && cli_is_graph(word);
-    if (!graph && (svg || c.passes || print_after || c.pairs.count)) {
-        cli_usage(&c, "%s is for array graphs (.graph)", svg ? "--svg" : c.passes ? "--passes" : print_after ? "--print-after" : "--set");
+    bool graph = is_file && cli_is_graph(&c, word);
+    if (!graph && (svg || c.passes || print_after || c.as_graph || c.pairs.count)) {
+        cli_usage(&c, "%s is for array graphs: name a .graph, or write --as-graph for a program",
+                  svg           ? "--svg"
+                  : c.passes    ? "--passes"
+                  : print_after ? "--print-after"
+                  : c.as_graph  ? "--as-graph"
+                                : "--set");
     } else if (svg && strcmp(svg, "-") == 0 && c.json) {
         cli_usage(&c, "--json needs --svg FILE");
     } else if (graph) {

@@ -44,7 +44,23 @@ static hg_status read_text(cli *c) {
     return graph_interface(c->graph, &c->program);
 }
 
+bool cli_is_graph(const cli *c, const char *path) { return c->as_graph || (path && hg_path_ends(path, ".graph")); }
+
+/* The graph that a program is. */
+static bool load_program(cli *c, const char *path) {
+    if (!cli_load(c, path) || !cli_verify(c)) return false;
+    hg_program *program = c->program;
+    hg_status status = hg_graph_from_program(program, &c->graph);
+    if (status == HG_OK) status = graph_interface(c->graph, &c->program);
+    if (status == HG_OK)
+        hg_program_release(program);
+    else
+        cli_last_error(c);
+    return status == HG_OK;
+}
+
 bool cli_load_graph(cli *c, const char *path) {
+    if (!path || !hg_path_ends(path, ".graph")) return load_program(c, path);
     size_t before = hg_diagnostics_errors(c->diagnostics);
     c->file = path;
     hg_status status = hg_file_read(path, HG_MAX_SOURCE_BYTES, &c->source);
@@ -56,9 +72,9 @@ bool cli_load_graph(cli *c, const char *path) {
 }
 
 bool cli_load_any(cli *c, const char *path) {
-    if (path && cli_is_graph(path)) return cli_load_graph(c, path);
+    if (cli_is_graph(c, path)) return cli_load_graph(c, path);
     if (!c->weights && !c->passes) return cli_load(c, path) && cli_verify(c);
-    cli_usage(c, "%s is for array graphs (.graph)", c->weights ? "--weights" : "--passes");
+    cli_usage(c, "%s is for array graphs: name a .graph, or write --as-graph for a program", c->weights ? "--weights" : "--passes");
     return false;
 }
 

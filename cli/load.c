@@ -55,13 +55,11 @@ static bool load_named_kernel(cli *c) {
 
 const char *cli_file(const cli *c) { return c->arguments.count ? c->arguments.data[0] : NULL; }
 
-bool cli_is_graph(const char *path) { return hg_path_ends(path, ".graph"); }
-
 bool cli_load(cli *c, const char *path) {
     if (!path) return load_named_kernel(c);
     bool from_input = strcmp(path, "-") == 0;
     hg_bytes bytes = {0};
-    if (cli_is_graph(path)) {
+    if (hg_path_ends(path, ".graph")) {
         cli_usage(c, "'%s' is an array graph: run, verify, describe, explain, emit, bench, diff and build (alone) take one", path);
         return false;
     }

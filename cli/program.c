@@ -96,7 +96,7 @@ int command_verify(int argc, char **argv) {
         one.include_folders.data = c.include_folders.data;
         one.include_folders.count = c.include_folders.count;
         one.program_name = c.program_name;
-        if (cli_is_graph(c.arguments.data[i])) {
+        if (cli_is_graph(&c, c.arguments.data[i])) {
             if (cli_load_graph(&one, c.arguments.data[i])) cli_verify_graph(&one);
         } else if (cli_load(&one, c.arguments.data[i]) && cli_verify(&one) && !c.json)
             cli_out(&one, "%s: ok, %zu instructions\n", one.file, hg_program_len(one.program));

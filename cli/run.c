@@ -41,6 +41,7 @@ int command_run(int argc, char **argv) {
         {"--profile", &o.profile, NULL},
         {"--weights", &c.weights, NULL},
         {"--passes", &c.passes, NULL},
+        {"--as-graph", NULL, &c.as_graph},
         {"--check-races", NULL, &o.check_races},
         {"--canonicalise", NULL, &canonicalise},
         {"--variants", NULL, &variants},

@@ -3,6 +3,7 @@
 #include "graph/passes.h"
 #include "graph/request.h"
 #include "graph/sections.h"
+#include "graph/shapes.h"
 #include "isa/verify_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -106,14 +107,48 @@ static void begin_call(filler *f, uint32_t inst) {
 /* ---- whole-array instructions ---- */
 
 /* What lies behind the array's `offset`-th element. */
-static hg_status view_behind(filler *f, uint32_t param, graph_extent offset, uint32_t *value) {
+static hg_status view_behind(filler *f, graph_extent offset, uint32_t *value) {
     hg_graph *g = f->g;
     const graph_value of = g->values.data[*value];
     graph_value v = {.source = GRAPH_VIEW, .of = *value, .type = of.type, .rank = 1, .offset = offset, .line = f->r->line};
-    (void)param;
     v.extents[0] = graph_combine(g, HG_EXTENT_OP_SUB, of.elements, offset);
     if (v.extents[0] == GRAPH_NOT_SET) return hg_error_record()->status;
     return graph_add_value(g, &v, NULL, 0, value);
+}
+
+/* The pattern of an array of the instruction at work; false: it has none. */
+static bool find_shape(const filler *f, uint32_t operand, graph_shape *s) {
+    const hg_op_info *row = hg_op_get((hg_op)f->r->op);
+    const char *p = graph_shape_pattern((hg_op)f->r->op);
+    while (graph_shape_next(row, &p, s)) {
+        if (s->operand != operand) continue;
+        const graph_operand *flag = s->flag < HG_MAX_OPERANDS ? graph_given(f->r, s->flag) : NULL;
+        if (flag && flag->number) graph_shape_turn(s);
+        return true;
+    }
+    return false;
+}
+
+/* To an instruction of a program an array is memory; to a call of a graph its shape is what the call's sizes are, where it has as many extents. */
+static hg_status shape_array(filler *f, uint32_t operand, uint32_t *value) {
+    const graph_value v = f->g->values.data[*value];
+    graph_value view = {.source = GRAPH_VIEW, .of = *value, .type = v.type, .rank = v.rank, .line = f->r->line};
+    bool same = true, all = true;
+    graph_shape s;
+    if (!find_shape(f, operand, &s) || s.count != v.rank) return HG_OK;
+    for (uint32_t i = 0; i < s.count; i++) {
+        const graph_operand *size = s.extents[i].kind == GRAPH_SHAPE_SIZE ? graph_given(f->r, s.extents[i].operand) : NULL;
+        if (size && size->number != v.extents[i]) same = false;
+        all = all && size;
+        view.extents[i] = size ? size->number : GRAPH_NOT_SET;
+    }
+    if (same) return HG_OK;
+    if (!all) {
+        view.rank = 1;
+        view.extents[0] = v.elements;
+    }
+    view.offset = graph_number(f->g, 0);
+    return view.offset == GRAPH_NOT_SET ? hg_error_record()->status : graph_add_value(f->g, &view, NULL, 0, value);
 }
 
 /* Elements in front of those that an address names; GRAPH_NOT_SET: no extent says how many. */
@@ -147,7 +182,7 @@ static bool reads_contents(const filler *f, uint32_t inst, const hg_operand_info
 static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
     const hg_operand_info *info = &hg_op_get((hg_op)f->p->insts[inst].op)->operands[operand];
     const hg_operand *o = &hg_inst_operands(f->p, inst)[operand];
-    uint8_t param = graph_array_of(&f->s, info, o);
+    uint8_t param = graph_array_of(&f->s, inst, operand);
     uint32_t value = GRAPH_NOT_SET;
     uint64_t none;
     if (info->kind == HG_K_REG) { /* the result of a reduction: a value of one element */
@@ -165,7 +200,8 @@ static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
                                f->p->params[param].name);
     if (!(info->access & HG_WRITE) || reads_contents(f, inst, info)) {
         HG_TRY(read_array(f, param, &value));
-        if (!front) HG_TRY(view_behind(f, param, offset, &value));
+        if (!front) HG_TRY(view_behind(f, offset, &value));
+        HG_TRY(shape_array(f, operand, &value));
         give(f, operand, GRAPH_ARRAY, value);
     }
     if (info->access & HG_WRITE) make_array(f, operand, param);
@@ -233,11 +269,9 @@ static hg_status take_operand(filler *f, uint32_t inst, uint32_t operand) {
 
 /* What the call made is what its arrays are from now on. */
 static void note_results(filler *f, uint32_t section, uint32_t inst) {
-    const hg_op_info *row = hg_op_get((hg_op)f->p->insts[inst].op);
-    const hg_operand *o = hg_inst_operands(f->p, inst);
     for (uint32_t i = 0; i < f->r->result_count; i++) {
         const graph_result *made = &f->r->results[i];
-        uint8_t param = graph_array_of(&f->s, &row->operands[made->operand], &o[made->operand]);
+        uint8_t param = graph_array_of(&f->s, inst, made->operand);
         if (param == GRAPH_NO_ARRAY) {
             f->results[inst] = made->value;
             continue;
@@ -251,9 +285,12 @@ static hg_status add_step(filler *f, uint32_t section) {
     uint32_t inst = f->s.list.data[section].first;
     const hg_op_info *row = hg_op_get((hg_op)f->p->insts[inst].op);
     begin_call(f, inst);
-    f->r->op = f->p->insts[inst].op;
+    f->r->op = (uint16_t)graph_op_named(row->text, strlen(row->text)); /* of a reduction into a register the one into memory */
     f->r->type = f->p->insts[inst].type < HG_TYPE_COUNT ? f->p->insts[inst].type : HG_TYPE_COUNT;
-    for (uint32_t i = 0; i < row->operand_count; i++) HG_TRY(take_operand(f, inst, i));
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (graph_operand_kind_of(f->r, i) != GRAPH_ARRAY) HG_TRY(take_operand(f, inst, i)); /* sizes first: arrays are shaped by them */
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (graph_operand_kind_of(f->r, i) == GRAPH_ARRAY) HG_TRY(take_operand(f, inst, i));
     if (graph_add_call(f->g, f->r) != HG_OK) {
         char message[sizeof hg_error_record()->message];
         if (hg_error_record()->status != HG_ERROR_INVALID_ARGUMENT) return hg_error_record()->status;
@@ -272,10 +309,7 @@ static hg_status give_scalars(filler *f, const graph_section_program *made) {
         const hg_param *p = &made->program->params[i];
         if (p->kind != HG_PARAM_SCALAR) continue;
         const graph_operand *known = graph_given(f->dims, made->scalars[i]);
-        if (known)
-            give(f, i, GRAPH_COUNT, known->number);
-        else if (!p->has_default)
-            return refuse_array(f, made->scalars[i], "is a number that only a launch tells, and no size: give it a default");
+        if (known) give(f, i, GRAPH_COUNT, known->number);
     }
     return HG_OK;
 }
@@ -358,15 +392,16 @@ static hg_status add_arrays(filler *f) {
         const hg_param *p = &f->p->params[i];
         graph_value *v = &f->shapes[i];
         f->values[i] = GRAPH_NOT_SET;
-        if (p->kind == HG_PARAM_SCALAR) continue;
+        if (p->kind == HG_PARAM_SCALAR && !graph_is_element(p)) continue;
         if (p->kind == HG_PARAM_POOL) return refuse_array(f, i, "is a pool, which a graph has none of");
-        if (p->rank == HG_NO_DIMS) return refuse_array(f, i, "has no extents: write them behind its type, as in [n]");
-        *v = (graph_value){.source = GRAPH_INPUT, .type = p->type, .rank = p->rank};
-        for (uint8_t d = 0; d < p->rank; d++)
+        bool element = graph_is_element(p);
+        if (!element && p->rank == HG_NO_DIMS) return refuse_array(f, i, "has no extents: write them behind its type, as in [n]");
+        *v = (graph_value){.source = GRAPH_INPUT, .type = p->type, .rank = element ? 0 : p->rank};
+        for (uint8_t d = 0; d < v->rank; d++)
             if ((v->extents[d] = graph_translate(f->g, f->dims, &p->dims[d])) == GRAPH_NOT_SET)
                 return refuse_array(f, i, "has an extent that no size tells");
         if (p->kind == HG_PARAM_DATA) HG_TRY(add_data(f, p, v));
-        bool given = p->kind == HG_PARAM_DATA || (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_OUT);
+        bool given = element || p->kind == HG_PARAM_DATA || (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_OUT);
         if (given) HG_TRY(graph_add_value(f->g, v, p->name, strlen(p->name), &f->values[i]));
     }
     return HG_OK;

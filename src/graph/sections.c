@@ -19,56 +19,11 @@ hg_status graph_refuse_at(const graph_sections *s, uint32_t inst, const char *fo
 
 static bool is_address(const hg_operand_info *info) { return info->kind == HG_K_ADDRESS || info->kind == HG_K_ARRAY; }
 
-uint8_t graph_array_of(const graph_sections *s, const hg_operand_info *info, const hg_operand *o) {
-    bool named = is_address(info) && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE);
+uint8_t graph_array_of(const graph_sections *s, uint32_t inst, uint32_t operand) {
+    const hg_operand_info *info = &hg_op_get((hg_op)s->program->insts[inst].op)->operands[operand];
+    const hg_operand *o = &hg_inst_operands(s->program, inst)[operand];
+    bool named = is_address(info) && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE) && inst <= s->until[o->reg];
     return named ? s->arrays[o->reg] : GRAPH_NO_ARRAY;
-}
-
-/* ---- what is asked of the program ---- */
-
-static void find_arrays(graph_sections *s) {
-    for (uint32_t r = 0; r < 256; r++) s->arrays[r] = GRAPH_NO_ARRAY;
-    for (uint32_t i = 0; i < s->program->param_count; i++) {
-        const hg_param *p = &s->program->params[i];
-        s->used[p->reg] = true;
-        if (p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL) s->arrays[p->reg] = (uint8_t)i;
-    }
-}
-
-static bool is_memory_elsewhere(const graph_sections *s, const hg_operand_info *info, const hg_operand *o) {
-    static const uint8_t PLACES[] = {HG_PLACE_BUF, HG_PLACE_POOL, HG_PLACE_POOL_REG};
-    for (size_t i = 0; i < HG_COUNT_OF(PLACES); i++)
-        if (is_address(info) && o->place == PLACES[i]) return true;
-    bool named = is_address(info) && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE);
-    return named && s->arrays[o->reg] == GRAPH_NO_ARRAY;
-}
-
-/* Arrays are known by their registers: those stay what they are, and nothing else is an array. */
-static hg_status check_arrays(graph_sections *s, uint32_t inst, hg_accesses *what) {
-    const hg_op_info *row = hg_op_get((hg_op)s->program->insts[inst].op);
-    const hg_operand *o = hg_inst_operands(s->program, inst);
-    hg_inst_accesses(s->program, inst, what);
-    for (uint32_t i = 0; i < what->reads; i++) {
-        const hg_access *a = &what->read[i];
-        if (a->is_pred) continue;
-        s->used[a->reg] = true;
-        if (s->arrays[a->reg] != GRAPH_NO_ARRAY && graph_array_of(s, &row->operands[a->operand], &o[a->operand]) == GRAPH_NO_ARRAY)
-            return graph_refuse_at(s, inst, "%s is used as a number: a graph must know which array an address is in",
-                                   s->program->params[s->arrays[a->reg]].name);
-    }
-    for (uint32_t i = 0; i < what->writes; i++) {
-        const hg_access *a = &what->write[i];
-        if (a->is_pred) continue;
-        s->used[a->reg] = true;
-        if (s->arrays[a->reg] != GRAPH_NO_ARRAY)
-            return graph_refuse_at(s, inst, "the register of %s is written: a graph must know which array an address is in",
-                                   s->program->params[s->arrays[a->reg]].name);
-    }
-    for (uint32_t i = 0; i < row->operand_count; i++)
-        if (is_memory_elsewhere(s, &row->operands[i], &o[i]))
-            return graph_refuse_at(s, inst, "its array is no parameter of the program, which a graph's are");
-    if (row->flags & HG_F_POOL) return graph_refuse_at(s, inst, "a graph has no pools");
-    return HG_OK;
 }
 
 /* ---- where control goes ---- */
@@ -94,6 +49,86 @@ static void find_nested(graph_sections *s) {
         }
     }
 }
+
+/* ---- which array an address is in ---- */
+
+/* The first instruction of the loop that an instruction is in, of the largest; itself: none. */
+static void find_loops(const graph_sections *s, uint32_t *first) {
+    const hg_function *f = &s->cfg->functions[0];
+    for (uint32_t i = 0; i < s->program->inst_count; i++) first[i] = i;
+    for (uint32_t b = 0; b < f->block_count; b++)
+        for (int k = 0; k < 2; k++) {
+            uint32_t to = first_of(f, f->blocks[b].succ[k]);
+            for (uint32_t i = to; to != HG_NO_BLOCK && i < f->blocks[b].last; i++)
+                if (to < first[i]) first[i] = to;
+        }
+}
+
+/* Text that reuses a register behind the last use of an array writes it: from there on, and in a loop from its first instruction on, it is no array. */
+static hg_status find_arrays(graph_sections *s) {
+    const hg_program *p = s->program;
+    hg_accesses *what = hg_alloc(sizeof *what);
+    uint32_t *loops = hg_calloc((size_t)p->inst_count + 1, sizeof *loops);
+    hg_status status = what && loops ? HG_OK : hg_fail_memory();
+    if (loops) find_loops(s, loops);
+    for (uint32_t i = 0; i < p->inst_count && status == HG_OK; i++) {
+        hg_inst_accesses(p, i, what);
+        for (uint32_t k = 0; k < what->reads; k++)
+            if (!what->read[k].is_pred) s->used[what->read[k].reg] = true;
+        for (uint32_t k = 0; k < what->writes; k++) {
+            uint8_t reg = what->write[k].reg;
+            if (what->write[k].is_pred) continue;
+            s->used[reg] = true;
+            uint32_t last = loops[i] == i ? i : loops[i] - 1; /* it reads before it writes */
+            if (loops[i] == 0 && i > 0) s->arrays[reg] = GRAPH_NO_ARRAY;
+            if (last < s->until[reg]) s->until[reg] = last;
+        }
+    }
+    hg_free(loops);
+    hg_free(what);
+    return status;
+}
+
+static void begin_arrays(graph_sections *s) {
+    for (uint32_t r = 0; r < 256; r++) {
+        s->arrays[r] = GRAPH_NO_ARRAY;
+        s->until[r] = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < s->program->param_count; i++) {
+        const hg_param *p = &s->program->params[i];
+        s->used[p->reg] = true;
+        if (p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL) s->arrays[p->reg] = (uint8_t)i;
+    }
+}
+
+static bool is_memory_elsewhere(const graph_sections *s, uint32_t inst, uint32_t operand) {
+    static const uint8_t PLACES[] = {HG_PLACE_BUF, HG_PLACE_POOL, HG_PLACE_POOL_REG};
+    const hg_operand_info *info = &hg_op_get((hg_op)s->program->insts[inst].op)->operands[operand];
+    const hg_operand *o = &hg_inst_operands(s->program, inst)[operand];
+    for (size_t i = 0; i < HG_COUNT_OF(PLACES); i++)
+        if (is_address(info) && o->place == PLACES[i]) return true;
+    bool named = is_address(info) && (o->place == HG_PLACE_BUF_REG || o->place == HG_PLACE_BARE);
+    return named && graph_array_of(s, inst, operand) == GRAPH_NO_ARRAY;
+}
+
+/* Where sections share arrays, each address is in one that is known. */
+static hg_status check_arrays(const graph_sections *s, uint32_t inst, hg_accesses *what) {
+    const hg_op_info *row = hg_op_get((hg_op)s->program->insts[inst].op);
+    hg_inst_accesses(s->program, inst, what);
+    for (uint32_t i = 0; i < what->reads; i++) {
+        const hg_access *a = &what->read[i];
+        if (a->is_pred || s->arrays[a->reg] == GRAPH_NO_ARRAY || inst > s->until[a->reg]) continue;
+        if (graph_array_of(s, inst, a->operand) == GRAPH_NO_ARRAY || hg_inst_operands(s->program, inst)[a->operand].reg != a->reg)
+            return graph_refuse_at(s, inst, "%s is used as a number: a graph must know which array an address is in",
+                                   s->program->params[s->arrays[a->reg]].name);
+    }
+    for (uint32_t i = 0; i < row->operand_count; i++)
+        if (is_memory_elsewhere(s, inst, i))
+            return graph_refuse_at(s, inst, "its array is no parameter of the program, or in a register that is written earlier");
+    return HG_OK;
+}
+
+/* ---- where a program is cut ---- */
 
 static bool is_step(const graph_sections *s, uint32_t inst) { return plan_collective_of((hg_op)s->program->insts[inst].op) != NULL; }
 
@@ -122,6 +157,7 @@ static hg_status add(graph_sections *s, uint32_t first, uint32_t end, bool step)
 static hg_status cut(graph_sections *s) {
     uint32_t begin = 0;
     for (uint32_t i = 0; i < s->program->inst_count; i++) {
+        if (hg_op_get((hg_op)s->program->insts[i].op)->flags & HG_F_POOL) return graph_refuse_at(s, i, "a graph has no pools");
         if (!is_step(s, i)) continue;
         if (s->nested[i])
             return graph_refuse_at(s, i,
@@ -171,13 +207,14 @@ hg_status graph_find_sections(const hg_program *program, graph_sections *s) {
     hg_accesses *what = hg_alloc(sizeof *what);
     hg_status status = s->nested && s->section && what ? HG_OK : hg_fail_memory();
     if (status == HG_OK) {
-        find_arrays(s);
+        begin_arrays(s);
         find_nested(s);
+        status = find_arrays(s);
     }
-    for (uint32_t i = 0; i < program->inst_count && status == HG_OK; i++) status = check_arrays(s, i, what);
-    hg_free(what);
     if (status == HG_OK) status = cut(s);
-    if (status != HG_OK || s->list.count < 2) return status;
+    for (uint32_t i = 0; i < program->inst_count && status == HG_OK && graph_has_steps(s); i++) status = check_arrays(s, i, what);
+    hg_free(what);
+    if (status != HG_OK || !graph_has_steps(s)) return status;
     if (s->cfg->function_count > 1)
         return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%.60s: it calls functions beside whole-array instructions, which a graph cannot part",
                        hg_program_name(program));

@@ -361,11 +361,12 @@ static bool known_product(const hg_graph *g, const graph_extent *extents, uint32
     return true;
 }
 
-/* Whether the call itself says all sizes of a shape: then an array may be any memory that is large enough. */
+/* Whether the call itself says all sizes of a shape, or leaves out what the instruction knows then: an array may be any memory that is large enough. */
 static bool says_sizes(const inference *f, const graph_shape *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         const graph_shape_extent *e = &s->extents[i];
         if (e->kind == GRAPH_SHAPE_ANY || e->kind == GRAPH_SHAPE_CONV) continue;
+        if (f->sizes[e->operand] == GRAPH_NOT_SET && f->row->operands[e->operand].optional == HG_OR_NONE) continue;
         if (f->sizes[e->operand] == GRAPH_NOT_SET || f->teller[e->operand] != HG_MAX_OPERANDS) return false;
     }
     return true;
