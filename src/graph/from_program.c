@@ -55,13 +55,17 @@ static graph_extent apply(filler *f, const hg_inst *in, const hg_operand *o) {
     return GRAPH_NOT_SET;
 }
 
-static void follow(filler *f, uint32_t inst) {
+static hg_status follow(filler *f, uint32_t inst) {
     const hg_inst *in = &f->p->insts[inst];
     graph_extent known = f->s.nested[inst] ? GRAPH_NOT_SET : apply(f, in, hg_inst_operands(f->p, inst));
     hg_inst_accesses(f->p, inst, f->what);
     for (uint32_t i = 0; i < f->what->writes; i++)
         if (!f->what->write[i].is_pred) f->numbers[f->what->write[i].reg] = i == 0 ? known : GRAPH_NOT_SET;
+    return f->g->extent_status == HG_ERROR_OUT_OF_MEMORY ? f->g->extent_status : HG_OK;
 }
+
+/* Why an extent is not there: no memory, or nothing tells it. */
+static bool no_memory(const filler *f) { return f->g->extent_status == HG_ERROR_OUT_OF_MEMORY; }
 
 /* ---- arrays ---- */
 
@@ -210,6 +214,7 @@ static hg_status take_array(filler *f, uint32_t inst, uint32_t operand) {
 
 static hg_status take_item(filler *f, uint32_t inst, const hg_tuple_item *item, uint32_t *count) {
     graph_extent e = item->is_reg ? f->numbers[item->reg] : graph_number(f->g, item->value);
+    if (e == GRAPH_NOT_SET && no_memory(f)) return f->g->extent_status;
     if (e == GRAPH_NOT_SET) return graph_refuse_at(&f->s, inst, "no size tells what register r%u is", (unsigned)item->reg);
     graph_extent *to = hg_vec_push(&f->g->items);
     if (!to) return hg_fail_memory();
@@ -260,6 +265,7 @@ static hg_status take_operand(filler *f, uint32_t inst, uint32_t operand) {
     default: break;
     }
     e = reg ? f->numbers[o->reg] : graph_number(f->g, o->value);
+    if (e == GRAPH_NOT_SET && no_memory(f)) return f->g->extent_status;
     if (e == GRAPH_NOT_SET)
         return graph_refuse_at(&f->s, inst, "%s is not known before the program runs: it is no size, and no sum or product of sizes",
                                info->name ? info->name : "an operand");
@@ -297,7 +303,7 @@ static hg_status add_step(filler *f, uint32_t section) {
         snprintf(message, sizeof message, "%s", hg_error_record()->message);
         return graph_refuse_at(&f->s, inst, "%s", message);
     }
-    follow(f, inst);
+    HG_TRY(follow(f, inst));
     note_results(f, section, inst);
     return HG_OK;
 }
@@ -345,7 +351,7 @@ static hg_status add_lanes(filler *f, uint32_t section) {
     const graph_section *at = &f->s.list.data[section];
     bool filled[HG_MAX_PARAMS];
     graph_section_program *made;
-    for (uint32_t i = at->first; i < at->end; i++) follow(f, i);
+    for (uint32_t i = at->first; i < at->end; i++) HG_TRY(follow(f, i));
     if (!at->effects) return HG_OK;
     if (!f->p->lanes_count && !f->p->grid_count)
         return graph_refuse_at(&f->s, at->first, "the program does not say how many lanes it has: write .lanes or .grid");
@@ -399,7 +405,7 @@ static hg_status add_arrays(filler *f) {
         *v = (graph_value){.source = GRAPH_INPUT, .type = p->type, .rank = element ? 0 : p->rank};
         for (uint8_t d = 0; d < v->rank; d++)
             if ((v->extents[d] = graph_translate(f->g, f->dims, &p->dims[d])) == GRAPH_NOT_SET)
-                return refuse_array(f, i, "has an extent that no size tells");
+                return no_memory(f) ? f->g->extent_status : refuse_array(f, i, "has an extent that no size tells");
         if (p->kind == HG_PARAM_DATA) HG_TRY(add_data(f, p, v));
         bool given = element || p->kind == HG_PARAM_DATA || (p->kind == HG_PARAM_BUFFER && p->dir != HG_DIR_OUT);
         if (given) HG_TRY(graph_add_value(f->g, v, p->name, strlen(p->name), &f->values[i]));
