@@ -1586,11 +1586,27 @@ def graphs():
         check(text.out.count("net, launch ") == 3 and "twice that makes t" in text.out, f"emit net.graph --target {target}: {text.out[:400]}")
     check(run("emit", net, "--target", "kir", "--launch", "2").out.count("net, launch ") == 1, "emit of one launch")
     expect(run("emit", net, "--target", "spirv", "--launch", "2", "-o", "net.spv"), 0, out="", what="emit of one launch to a binary")
+    # a program as the graph that it is
+    write("pools.atlas", ".atlas 1\n.program pools\n.param q pool 64\n pool.free q\n")
+    write("steps.atlas", ".atlas 1\n.program steps\n.param x buffer f32 in [n]\n.param y buffer f32 out [n]\n.param scale f32\n.param n u64\n.scratch a f32 [n]\n.lanes n\n"
+          ".reg sum, count, v f32\n    parallel_map.f32 a, x, abs, n\n    parallel_reduce.f32 sum, a, sum, n\n    cvt.f32.u64 count, n\n    div sum, sum, count\n"
+          "    ldg v, [x[global]]\n    sub v, v, sum\n    mul v, v, scale\n    stg [y[global]], v\n")
+    for extra in ([], ["--passes", "none"]):
+        expect(run("run", "steps.atlas", "--as-graph", "--set", "x=1,2,3,6", "--set", "scale=2", *extra), 0, out="y f32[4] = -4.0 -2.0 0.0 6.0\n", what=f"run --as-graph {extra}")
+    expect(run("diff", "steps.atlas", "--as-graph", "--set", "n=100", "--passes"), 0, what="diff --as-graph --passes")
+    check("a f32 [n] = parallel_map.f32 in=x, op=abs, count=n" in run("explain", "steps.atlas", "--as-graph", "--passes", "none").out, "explain --as-graph")
+    expect(run("emit", "steps.atlas", "--as-graph", "--target", "opencl", "--launch", "1"), 0, what="emit --as-graph")
+    expect(run("build", "steps.atlas", "--as-graph", "--set", "n=8", "-o", "steps"), 0, what="build --as-graph")
+    check("steps(" in open("steps.h").read(), "build --as-graph: no function")
+    expect(run("bench", "steps.atlas", "--as-graph", "--set", "n=8", "--repeat", "3"), 0, what="bench --as-graph")
     for status, pattern, *arguments in (
             (2, r"--target spirv: the graph is \d launches: give --launch N", "emit", net, "--target", "spirv", "-o", "a.spv"),
             (2, r"--launch: the graph has \d, got 9", "emit", net, "--target", "kir", "--launch", "9"),
             (2, r"--launch expects 1 or more, got 0", "emit", net, "--target", "kir", "--launch", "0"),
             (2, r"--launch is for array graphs", "emit", program("axpy"), "--target", "kir", "--launch", "1"),
+            (2, r"--as-graph is for array graphs", "explain", "V09", "--as-graph"),
+            (1, r"pools: q is a pool, which a graph has none of", "run", "pools.atlas", "--as-graph"),
+            (2, r"--lanes is for programs", "run", program("axpy"), "--as-graph", "--lanes", "3"),
             (2, r"--print-after expects one of none, copies, .*all for a graph, got 'x'", "explain", net, "--print-after", "x"),
             (2, r"--set m: the graph has no such extent", "explain", net, "--set", "m=3"),
             (2, r"--svg is for array graphs", "explain", "V09", "--svg", "x.svg"),
