@@ -451,6 +451,7 @@ hg_status hg_graph_from_program(const hg_program *program, hg_graph **graph) {
     hg_free(f->dims);
     hg_free(f->results);
     hg_free(f->what);
+    if (status == HG_ERROR_INVALID_ARGUMENT) memcpy(hg_error_record()->code, "G01", 4);
     if (status == HG_OK)
         *graph = f->g;
     else
