@@ -28,12 +28,10 @@ typedef struct fusion {
 static bool can_join(const hg_graph *g, const graph_call *c) {
     uint32_t inputs = c->program ? 0 : graph_map_inputs(c);
     if (!inputs) return false;
-    hg_opname name = graph_map_name(g, c);
-    hg_op op = hg_opname_op(name);
     graph_extent elements = graph_operand_of(g, c, inputs + 2)->number;
-    if (plan_map_can_fault(kir_fn_of_name(name), (hg_type)c->type)) return false;
+    hg_op op = hg_opname_op(graph_map_name(g, c));
+    if (!plan_map_joins(kir_fn_of_name(graph_map_name(g, c)), (hg_type)c->type)) return false;
     if (op != HG_OP_NONE && !hg_op_allows_type(op, (hg_type)c->type)) return false;
-    if (hg_type_size_bytes((hg_type)c->type) > 8) return false;
     if (g->values.data[graph_map_result(g, c)].elements != elements) return false;
     for (uint32_t i = 1; i <= inputs; i++)
         if (g->values.data[graph_operand_of(g, c, i)->number].elements != elements) return false;
@@ -59,27 +57,24 @@ static uint32_t loaded_by(const hg_graph *g, const graph_call *c) {
     return GRAPH_NOT_SET;
 }
 
-/* Whether a row's lanes can do the map as fast as a pass over memory by all lanes does: short functions (docs/performance.md, maps around instructions). */
-static bool is_short(const hg_graph *g, const graph_call *map) {
-    return hg_type_size_bytes((hg_type)map->type) > 1 && !plan_is_long(kir_fn_of_name(graph_map_name(g, map)));
+static bool goes_with(const hg_graph *g, const graph_call *head, bool front, const graph_call *map) {
+    return plan_map_goes_with(collective_of(head), front, kir_fn_of_name(graph_map_name(g, map)), (hg_type)map->type);
 }
 
 /* Values of the group's maps and its instruction, each an array of the kernel. */
 static uint32_t arrays_around(const graph_maps *of) { return of->input_count + of->count; }
 
-static bool can_be_in_front(const hg_graph *g, const graph_maps *of, graph_extent elements) {
+static bool can_be_in_front(const hg_graph *g, const graph_maps *of, const graph_call *head, graph_extent elements) {
     bool can = !of->head && of->elements == elements && arrays_around(of) < MOST_ARRAYS && of->count < PLAN_MOST_LINKS;
     for (uint32_t i = 0; i < of->input_count; i++) can = can && !g->values.data[of->inputs[i]].strided;
-    for (uint32_t i = 0; i < of->count; i++) can = can && is_short(g, &g->calls.data[of->calls[i]]);
+    for (uint32_t i = 0; i < of->count; i++) can = can && goes_with(g, head, true, &g->calls.data[of->calls[i]]);
     return can;
 }
 
-/* Behind products and convolutions, which take longer than any map, a map of any length. */
 static bool can_be_behind(const hg_graph *g, const graph_maps *of, const graph_call *map) {
-    bool rows = collective_of(&g->calls.data[of->calls[of->head - 1]])->loads;
     for (uint32_t k = 1; k <= graph_map_inputs(map); k++)
         if (g->values.data[graph_operand_of(g, map, k)->number].strided) return false;
-    if (rows ? !is_short(g, map) : hg_type_size_bytes((hg_type)map->type) == 1) return false;
+    if (!goes_with(g, &g->calls.data[of->calls[of->head - 1]], false, map)) return false;
     return arrays_around(of) + graph_map_inputs(map) <= MOST_ARRAYS && of->count < PLAN_MOST_LINKS;
 }
 
@@ -282,7 +277,7 @@ static hg_status take_head(fusion *f, uint32_t call) {
     uint32_t input = loaded_by(g, c), made = input == GRAPH_NOT_SET ? 0 : f->group_of[input], result = graph_map_result(g, c),
              number = made - 1;
     graph_extent elements = g->values.data[result].elements;
-    bool joins = made && can_be_in_front(g, &f->groups[number], elements);
+    bool joins = made && can_be_in_front(g, &f->groups[number], c, elements);
     HG_TRY(close_read(f, c, joins ? number : MOST_GROUPS));
     if (!joins) HG_TRY(open_group(f, call, elements, &number));
     graph_maps *of = &f->groups[number];

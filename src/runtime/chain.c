@@ -109,14 +109,11 @@ static bool number_head(const hg_run *run, const hg_bound_step *s, hg_chain_foun
     return number_array(b, f, &count, &s->place.ranges[0], &output) && plan_chain_add_head(&f->chain, &s->call, input, output);
 }
 
-/* Whether map `i` is a function of many operations: where the driver does maps natively, on more lanes at a time than a row program has, that takes
- * less time than a pass over memory costs (docs/performance.md, maps around instructions). Behind a product or a convolution it is nothing. Maps of
- * bytes it does quickest in any case. */
+/* Whether map `i` is too much for the instruction's own lanes, on this device. */
 static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_chain *chain, uint8_t i) {
     const plan_link *link = &chain->links[i];
-    bool bytes = hg_type_size_bytes((hg_type)link->type) == 1;
     if (b->caps->compiler.max_operations) return plan_is_long(link->fn); /* a compiler that refuses long kernels */
-    return b->caps->scheduling.joins_steps && (bytes || ((head->collective->loads || i < chain->front) && plan_is_long(link->fn)));
+    return b->caps->scheduling.joins_steps && !plan_map_goes_with(head->collective, i < chain->front, link->fn, (hg_type)link->type);
 }
 
 /* Its arguments and memory stay: its expansion is made once. */

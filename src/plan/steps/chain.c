@@ -8,9 +8,13 @@ enum { MOST_BYTES = 8 /* of an element */ };
 
 /* ---- in plans ---- */
 
+bool plan_map_joins(uint16_t fn, hg_type type) {
+    return kir_operate_exists(fn, type) && !plan_map_can_fault(fn, type) && kir_operate_args(fn) <= PLAN_LINK_INPUTS &&
+           hg_type_size_bytes(type) <= MOST_BYTES;
+}
+
 static bool takes(uint16_t op, uint16_t fn, hg_type type) {
-    return plan_collective_of((hg_op)op) == &plan_collective_map && kir_operate_exists(fn, type) && !plan_map_can_fault(fn, type) &&
-           kir_operate_args(fn) <= PLAN_LINK_INPUTS && hg_type_size_bytes(type) <= MOST_BYTES;
+    return plan_collective_of((hg_op)op) == &plan_collective_map && plan_map_joins(fn, type);
 }
 
 bool plan_chain_takes(const plan_call *call) {

@@ -47,7 +47,15 @@ static inline bool plan_chain_has(const plan_chain *chain, uint8_t sides) {
 
 /* Whether a map's function is one of many operations. */
 static inline bool plan_is_long(uint16_t fn) { return fn < HG_OP_COUNT && hg_op_get((hg_op)fn)->numbers != HG_NUMBERS_EXACT; }
-/* Whether a call can be a link: a map that cannot fault, of elements that fit a register. */
+/* Whether a map by that function can be one of several in a kernel: it cannot fault, and its elements fit a register. */
+bool plan_map_joins(uint16_t fn, hg_type type);
+/* Whether an instruction whose library program does maps around it (front: of its input) does this one as fast as a pass over memory by all lanes: rows have fewer lanes, for
+ * which short functions are nothing; a product or a convolution takes longer than any function. Bytes are quicker alone (docs/performance.md, maps
+ * around instructions). Asked where a device has native code; the pass of graphs asks for all. */
+static inline bool plan_map_goes_with(const plan_collective *of, bool front, uint16_t fn, hg_type type) {
+    return hg_type_size_bytes(type) > 1 && !((of->loads || front) && plan_is_long(fn));
+}
+/* Whether a call can be a link. */
 bool plan_chain_takes(const plan_call *call);
 /* Steps that stand behind each other with nothing between: sets plan_step.followers and .long_map. */
 void plan_find_chains(hg_plan *plan);
