@@ -1,4 +1,4 @@
-/* What values can be in a block, for TURNS that are printed without what that settles (vec_find_boxes): the least and the largest, unsigned.
+/* What values can be in a block, for TURNS that are printed without what that settles (pass `boxes`): the least and the largest, unsigned.
  * Must not know: how a turn is printed. */
 #include "jit/jit_internal.h"
 

@@ -102,7 +102,7 @@ typedef struct jit_printer {
     LLVMValueRef *vars;  /* what variables are here; then RUN and ENDED */
     uint32_t var_count;
     bool dead;           /* nothing reaches this place */
-    bool settled;        /* a whole turn in which all goes well (vec_find_whole, vec_find_boxes) */
+    bool settled;        /* a whole turn in which all goes well (passes `whole`, `boxes`) */
     bool rarely;         /* behind those: the last turn, and turns in which lanes end */
     uint32_t in_stretch; /* loads or stores that follow here and are done */
     /* of a kernel that runs blocks */

@@ -192,10 +192,6 @@ static void print_blocks(jit_printer *p) {
         return;
     }
     p->launch = LLVMGetParam(p->fn, 0);
-    if (vec_find_boxes(p->k) != HG_OK) {
-        p->failed = true;
-        return;
-    }
     jit_find_memory(p);
     jit_open_block(p);
     if (!p->failed) jit_print_body(p);
@@ -229,13 +225,8 @@ static void print_turns(jit_printer *p) {
     jit_find_memory(p);
     start_own(p);
     LLVMValueRef begin = LLVMGetParam(p->fn, 1), end = LLVMGetParam(p->fn, 2);
-    vec_whole whole;
-    if (vec_find_whole(p->k, &whole) != HG_OK)
-        p->failed = true;
-    else if (whole.possible)
-        begin = settled_turns(p, &whole, begin, end);
-    p->rarely = whole.possible;
-    vec_whole_free(&whole);
+    if (p->k->whole.possible) begin = settled_turns(p, &p->k->whole, begin, end);
+    p->rarely = p->k->whole.possible;
     uint32_t lanes = p->lanes;
     if (p->rarely && has_half_turns(p->k, p->bytes)) p->lanes = p->k->lanes /= 2;
     kernel_body(p, begin, end);

@@ -117,27 +117,21 @@ static hg_status attach(const maker *m, const uint8_t *bytes, uint64_t size, uin
 enum { MOST_LANES = 64, LEAST_LANES = 8 };
 
 /* Twice the lanes where that is worth it; as many fewer as it takes that what lives at a time does not fill the stack that code may have. */
-static hg_status best_lanes(const maker *m, const vec_kernel *k, uint32_t *lanes) {
-    vec_pressure pressure;
+static uint32_t best_lanes(const maker *m, const vec_kernel *k) {
     const uint32_t bytes = m->level.options.bytes;
-    bool doubled = false;
-    *lanes = m->lanes;
-    if (m->level.fixed) return HG_OK;
-    if (m->lanes < MOST_LANES) HG_TRY(vec_find_double(k, bytes * (bytes == 64 ? 32 : 16), &doubled));
-    if (doubled) *lanes *= 2;
-    HG_TRY(vec_find_pressure(k, &pressure));
-    while (*lanes > LEAST_LANES && (uint64_t)pressure.bytes * *lanes > HG_JIT_MOST_FRAME / 2) *lanes /= 2;
-    return HG_OK;
+    uint32_t lanes = m->lanes;
+    if (m->level.fixed) return lanes;
+    if (lanes < MOST_LANES && vec_wants_double(k, bytes * (bytes == 64 ? 32 : 16))) lanes *= 2;
+    while (lanes > LEAST_LANES && (uint64_t)k->pressure.bytes * lanes > HG_JIT_MOST_FRAME / 2) lanes /= 2;
+    return lanes;
 }
 
 static hg_status form(maker *m, const kir_module *module, vec_kernel **k) {
-    uint32_t lanes;
     HG_TRY(vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k));
-    hg_status status = best_lanes(m, *k, &lanes);
-    if (status == HG_OK && lanes == m->lanes) return HG_OK;
+    const uint32_t lanes = best_lanes(m, *k);
+    if (lanes == m->lanes) return HG_OK;
     vec_kernel_destroy(*k);
     *k = NULL;
-    HG_TRY(status);
     m->lanes = lanes;
     return vec_form(module, &(vec_options){.lanes = m->lanes, .blocks = m->blocks}, k);
 }

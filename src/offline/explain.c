@@ -121,7 +121,6 @@ static void note_native(const vec_value *v, const hg_program *p, hg_explained *l
 static hg_status explain_form(const kir_module *low, const hg_program *p, const native *of, hg_explained *list,
                               hg_explained_kernel *kernel) {
     vec_kernel *k = NULL;
-    vec_pressure pressure;
     vec_turn_size turns;
     kernel->level = tile_level_name(of->level);
     hg_status status = of->form(of->level, low, &k, &turns);
@@ -133,13 +132,12 @@ static hg_status explain_form(const kir_module *low, const hg_program *p, const 
         vec_kernel_destroy(k);
         return HG_OK;
     }
-    if (status == HG_OK) status = vec_find_pressure(k, &pressure);
     if (status == HG_OK) {
         *kernel = (hg_explained_kernel){.level = kernel->level,
                                         .native = true,
                                         .lanes = turns.lanes,
-                                        .live = pressure.bytes,
-                                        .live_inst = pressure.inst,
+                                        .live = k->pressure.bytes,
+                                        .live_inst = k->pressure.inst,
                                         .most_live = turns.registers * turns.bytes / turns.lanes};
         for (const vec_function *f = k->functions; f; f = f->next)
             for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) note_native(v, p, list);

@@ -4,7 +4,7 @@
 
 /* One value of the block: whether a lane that runs has the condition. All that run have it, or none. */
 static vec_value *condition_of(former *x, kir_value *condition) {
-    if (!fact_of(condition)->low) {
+    if (!split_of(condition)->low) {
         vec_close_turns(x);
         return vec_one(x, condition);
     }
@@ -26,25 +26,24 @@ static vec_value *condition_of(former *x, kir_value *condition) {
 void vec_enter_split(former *x, const kir_value *v, int i) {
     vec_close_turns(x);
     x->region = v->body[i];
-    x->level = fact_of(v)->into[i];
+    x->level = control_of(v)->into[i];
 }
 
 void vec_form_split_if(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
     vec_value *condition = condition_of(x, v->args[0]);
-    p->level = x->level;
+    control_of(v)->level = x->level;
     vec_place place = vec_to_level(x);
     vec_value *branch = vec_open_if(x, condition);
     vec_back_to(x, place);
-    for (int i = 0; i < 2; i++) p->into[i] = branch->body[i];
+    for (int i = 0; i < 2; i++) control_of(v)->into[i] = branch->body[i];
     vec_enter_split(x, v, 0);
 }
 
 /* Whether what lanes say decides in the loop: a block without lanes would not find out. */
 static bool asks_lanes(const kir_value *loop) {
     for (const kir_value *v = kir_walk(NULL, loop->body[0]); v; v = kir_walk(v, loop->body[0])) {
-        if (v->op == KIR_IF && fact_of(v)->split && fact_of(v->args[0])->low) return true;
-        if ((v->op == KIR_RETURN || v->op == KIR_EXIT) && !fact_of(v->parent->owner)->split) return true;
+        if (v->op == KIR_IF && split_of(v)->split && split_of(v->args[0])->low) return true;
+        if ((v->op == KIR_RETURN || v->op == KIR_EXIT) && !split_of(v->parent->owner)->split) return true;
     }
     return false;
 }
@@ -63,14 +62,13 @@ static void stop_if_empty(former *x) {
 }
 
 void vec_form_split_loop(former *x, kir_value *v, uint64_t cost) {
-    value_fact *p = fact_of(v);
     vec_close_turns(x);
-    p->level = x->level;
+    control_of(v)->level = x->level;
     vec_place place = vec_to_level(x);
     vec_value *loop = vec_add(x, VEC_LOOP, KIR_VOID, false, 0, NULL);
     loop->body[0] = vec_new_region(x, loop);
     vec_back_to(x, place);
-    x->level = p->into[0] = loop->body[0];
+    x->level = control_of(v)->into[0] = loop->body[0];
     x->region = v->body[0];
     if (!v->u.loop.bounded) {
         place = vec_to_level(x);
@@ -84,7 +82,7 @@ void vec_form_split_loop(former *x, kir_value *v, uint64_t cost) {
 
 void vec_close_split(former *x, const kir_value *v) {
     vec_close_turns(x);
-    x->level = fact_of(v)->level;
+    x->level = control_of(v)->level;
     x->region = v->parent;
 }
 

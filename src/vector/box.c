@@ -3,7 +3,7 @@
  * for TURNS, and prints them a second time without what it settles.
  *
  * Requires: vec_verify, numbered operations. Must not know: targets. */
-#include "vector/vector.h"
+#include "vector/passes.h"
 #include "kir/analysis/range.h"
 
 enum { MOST_VALUES = 2048, MOST_STRIDE = 1 << 20, MOST_DEPTH = 8 };
@@ -140,12 +140,15 @@ static void mark_operands(const vec_value *turns) {
         for (uint8_t i = 0; last->tested && i < last->nargs; i++) last->args[i]->tested = true;
 }
 
-hg_status vec_find_boxes(vec_kernel *kernel) {
+hg_status vec_pass_boxes(vec_kernel *kernel) {
     vec_function *f = kernel->functions;
     if (!kernel->blocks || f->value_count > MOST_VALUES) return HG_OK;
     finder s = {kernel, hg_calloc((size_t)f->value_count + 1, sizeof *s.bounded)};
     if (!s.bounded) return hg_fail_memory();
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) s.bounded[v->id] = find_bounded(&s, v);
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
+        v->settled = v->tested = false;
+        s.bounded[v->id] = find_bounded(&s, v);
+    }
     for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
         if (v->op != VEC_TURNS) continue;
         v->settled = true;

@@ -19,7 +19,7 @@ static vec_value *leaf(former *x, vec_op op, const kir_value *v, uint64_t imm) {
 }
 
 static void form_id(former *x, kir_value *v) {
-    if (fact_of(v)->lanes.form == KIR_LANES_EACH)
+    if (kir_lanes_of(v)->form == KIR_LANES_EACH)
         vec_is(x, v, leaf(x, VEC_COORDINATE, v, v->u.imm));
     else if (v->u.imm == HG_ID_GLOBAL_LANE_ID)
         vec_is(x, v, leaf(x, VEC_FIRST, v, 0));
@@ -28,13 +28,13 @@ static void form_id(former *x, kir_value *v) {
 }
 
 static void form_prim(former *x, kir_value *v) {
-    if (fact_of(v)->guess.wanted) {
+    if (guess_of(v)->wanted) {
         vec_form_guess(x, v);
         return;
     }
-    if (fact_of(v)->lazy) return;
+    if (guess_of(v)->lazy) return;
     vec_value *args[4];
-    bool each = fact_of(v)->lanes.form == KIR_LANES_EACH;
+    bool each = kir_lanes_of(v)->form == KIR_LANES_EACH;
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = each ? vec_each(x, v->args[i]) : vec_one(x, v->args[i]);
     vec_is(x, v, vec_prim(x, (kir_op)v->op, v->type, v->nargs, args));
 }
@@ -69,14 +69,14 @@ static bool holds_still(const kir_value *get, const kir_value *set) {
 /* A counter that lanes take along where they leave: what the variable held and a number. NULL: it is set to something else. */
 static vec_value *counted(former *x, const kir_value *set, vec_var *var) {
     const kir_value *sum = set->args[0];
-    bool counts = fact_of_var(set->u.var)->left && (sum->op == KIR_ADD || sum->op == KIR_SUB) && sum->args[0]->op == KIR_VAR_GET &&
+    bool counts = fact_of_var(set->u.var)->guess.left && (sum->op == KIR_ADD || sum->op == KIR_SUB) && sum->args[0]->op == KIR_VAR_GET &&
                   sum->args[0]->u.var == set->u.var && sum->args[1]->op == KIR_CONST;
     if (!counts || !holds_still(sum->args[0], set)) return NULL;
     return vec_prim(x, (kir_op)sum->op, sum->type, 2, (vec_value *[]){vec_get(x, var), vec_one(x, sum->args[1])});
 }
 
 static void form_set(former *x, const kir_value *v) {
-    fact_of_var(v->u.var)->sets++;
+    fact_of_var(v->u.var)->block.sets++;
     if (vec_set_guess(x, v)) return;
     vec_var *var = var_here(x, v->u.var);
     if (!var->each) {
@@ -102,7 +102,7 @@ static void form_array(former *x, kir_value *v) {
 }
 
 static void form_table(former *x, kir_value *v) {
-    vec_value *index = fact_of(v)->lanes.form == KIR_LANES_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    vec_value *index = kir_lanes_of(v)->form == KIR_LANES_EACH ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
     vec_value *made = vec_add(x, VEC_TABLE_GET, v->type, index->each, 1, &index);
     made->u.table = v->u.table;
     vec_is(x, v, made);
@@ -156,7 +156,7 @@ static void leave(former *x, bool ends, bool exits, const kir_value *loop, bool 
 static void form_return(former *x, const kir_value *v) {
     function_fact *f = fact_of_function(x->f);
     bool kernel = x->f == x->m->functions, apart = vec_mask_of(x->region) != NULL, exits = v->op == KIR_EXIT && !kernel;
-    if (x->block && (!x->region->owner || fact_of(x->region->owner)->split)) {
+    if (x->block && (!x->region->owner || split_of(x->region->owner)->split)) {
         vec_add_to_block(x, VEC_RETURN, 0);
         return;
     }
@@ -175,8 +175,7 @@ static void form_return(former *x, const kir_value *v) {
 
 /* All lanes that are left in the loop leave it here. */
 static bool ends_for_all(const former *x, const kir_value *loop, const kir_value *v) {
-    const value_fact *p = fact_of(loop);
-    return v->op == KIR_BREAK && !p->continues && vec_mask_of(x->region) == p->mask[0];
+    return v->op == KIR_BREAK && !shape_of(loop)->continues && vec_mask_of(x->region) == control_of(loop)->mask[0];
 }
 
 static void form_jump(former *x, const kir_value *v) {
@@ -184,10 +183,10 @@ static void form_jump(former *x, const kir_value *v) {
         form_return(x, v);
         return;
     }
-    const kir_value *loop = fact_of(v->parent->owner)->lanes.loop;
-    if (x->block && fact_of(loop)->split)
+    const kir_value *loop = kir_lanes_of(v->parent->owner)->loop;
+    if (x->block && split_of(loop)->split)
         vec_add_to_block(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, 0);
-    else if (fact_of(loop)->lanes.divergent && !ends_for_all(x, loop, v))
+    else if (kir_lanes_of(loop)->divergent && !ends_for_all(x, loop, v))
         leave(x, false, false, loop, v->op == KIR_BREAK);
     else
         vec_add(x, v->op == KIR_BREAK ? VEC_BREAK : VEC_CONTINUE, KIR_VOID, false, 0, NULL);
@@ -207,7 +206,7 @@ static bool is_plain(const kir_value *v) {
 static bool is_small(const kir_region *r) {
     uint32_t count = 0;
     for (const kir_value *v = kir_walk(NULL, r); v; v = kir_walk(v, r)) {
-        bool branch = v->op == KIR_IF && fact_of(v)->lanes.divergent && !fact_of(v)->guard;
+        bool branch = v->op == KIR_IF && kir_lanes_of(v)->divergent && !shape_of(v)->guard;
         if (!branch && !is_plain(v)) return false;
         count += branch ? OF_MASKS : 1;
         if (count > MOST_IN_PLACE) return false;
@@ -217,19 +216,18 @@ static bool is_small(const kir_region *r) {
 
 /* Where branch i is written, when it comes next. */
 static void enter_branch(former *x, const kir_value *v, int i) {
-    value_fact *p = fact_of(v);
-    if (p->split && !p->guard) {
+    if (split_of(v)->split && !shape_of(v)->guard) {
         vec_enter_split(x, v, i);
         return;
     }
     x->region = v->body[i];
-    x->into = p->outside;
-    if (x->block && p->guard) {
+    x->into = control_of(v)->outside;
+    if (x->block && shape_of(v)->guard) {
         x->into = NULL;
-    } else if (!p->lanes.divergent) {
-        x->into = p->into[i];
+    } else if (!kir_lanes_of(v)->divergent) {
+        x->into = control_of(v)->into[i];
     } else if (v->body[i]->first && !is_small(v->body[i])) {
-        vec_value *any = vec_get(x, p->mask[i]);
+        vec_value *any = vec_get(x, control_of(v)->mask[i]);
         x->into = vec_open_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &any))->body[0];
     }
 }
@@ -238,9 +236,9 @@ static void enter_branch(former *x, const kir_value *v, int i) {
 static vec_value *below_in_all(former *x, const kir_value *condition) {
     if (condition->op != KIR_CMP_ULT) return NULL;
     kir_value *a = condition->args[0];
-    if (fact_of(condition->args[1])->lanes.form != KIR_LANES_ONE) return NULL;
-    if (fact_of(a)->lanes.form == KIR_LANES_EACH) return vec_below_by_guess(x, a, condition->args[1]);
-    if (fact_of(a)->lanes.form != KIR_LANES_AFFINE) return NULL;
+    if (kir_lanes_of(condition->args[1])->form != KIR_LANES_ONE) return NULL;
+    if (kir_lanes_of(a)->form == KIR_LANES_EACH) return vec_below_by_guess(x, a, condition->args[1]);
+    if (kir_lanes_of(a)->form != KIR_LANES_AFFINE) return NULL;
     uint64_t span = 0, most = kir_range_full(a->type).high;
     if (a->stride <= 0 || !hg_mul_u64((uint64_t)a->stride, x->k->lanes - 1, &span) || span > most || a->umax > most - span) return NULL;
     vec_value *step = vec_add(x, VEC_CONST, a->type, false, 0, NULL);
@@ -268,32 +266,31 @@ static void form_guard(former *x, kir_value *v) {
 }
 
 static void form_if(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
-    p->outside = x->into;
-    if (p->split && !p->guard) {
+    control_of(v)->outside = x->into;
+    if (split_of(v)->split && !shape_of(v)->guard) {
         vec_form_split_if(x, v);
         return;
     }
-    if (p->guard) {
+    if (shape_of(v)->guard) {
         form_guard(x, v);
-        for (int i = 0; i < 2; i++) p->into[i] = p->outside;
+        for (int i = 0; i < 2; i++) control_of(v)->into[i] = control_of(v)->outside;
         enter_branch(x, v, 0);
         return;
     }
-    vec_value *asked = p->lanes.divergent ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
-    if (!asked->each) p->lanes.divergent = false; /* lanes that are here agree: guess.c */
-    if (!p->lanes.divergent) {
+    vec_value *asked = kir_lanes_of(v)->divergent ? vec_each(x, v->args[0]) : vec_one(x, v->args[0]);
+    if (!asked->each) kir_lanes_of(v)->divergent = false; /* lanes that are here agree: guess.c */
+    if (!kir_lanes_of(v)->divergent) {
         vec_value *branch = vec_open_if(x, asked);
         for (int i = 0; i < 2; i++) {
-            p->into[i] = branch->body[i];
-            p->mask[i] = vec_mask_of(x->region);
+            control_of(v)->into[i] = branch->body[i];
+            control_of(v)->mask[i] = vec_mask_of(x->region);
         }
     } else {
         vec_value *here = vec_mask_or_running(x);
         for (int i = 0; i < 2; i++) {
             if (!v->body[i]->first) continue;
-            p->mask[i] = vec_new_mask(x);
-            vec_set(x, p->mask[i], vec_and_of(x, here, i ? vec_not_of(x, asked) : asked), NULL);
+            control_of(v)->mask[i] = vec_new_mask(x);
+            vec_set(x, control_of(v)->mask[i], vec_and_of(x, here, i ? vec_not_of(x, asked) : asked), NULL);
         }
     }
     enter_branch(x, v, 0);
@@ -306,18 +303,17 @@ static uint64_t cost_of(const kir_region *r) {
 }
 
 static void form_loop(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
-    if (p->split) {
+    if (split_of(v)->split) {
         vec_form_split_loop(x, v, cost_of(v->body[0]));
         return;
     }
-    p->outside = x->into;
-    p->mask[0] = vec_mask_of(x->region);
-    if (p->lanes.divergent) {
+    control_of(v)->outside = x->into;
+    control_of(v)->mask[0] = vec_mask_of(x->region);
+    if (kir_lanes_of(v)->divergent) {
         vec_value *here = vec_mask_or_running(x);
-        p->next = vec_new_mask(x);
-        p->mask[0] = p->continues ? vec_new_mask(x) : p->next;
-        vec_set(x, p->next, here, NULL);
+        control_of(v)->next = vec_new_mask(x);
+        control_of(v)->mask[0] = shape_of(v)->continues ? vec_new_mask(x) : control_of(v)->next;
+        vec_set(x, control_of(v)->next, here, NULL);
     }
     vec_value *loop = vec_add(x, VEC_LOOP, KIR_VOID, false, 0, NULL);
     loop->body[0] = vec_new_region(x, loop);
@@ -328,8 +324,8 @@ static void form_loop(former *x, kir_value *v) {
         fuel->u.imm = cost_of(v->body[0]);
         vec_jump_if(x, fuel, true, VEC_RETURN);
     }
-    if (p->continues) vec_set(x, p->mask[0], vec_get(x, p->next), NULL);
-    if (p->leaves && !p->lanes.divergent) {
+    if (shape_of(v)->continues) vec_set(x, control_of(v)->mask[0], vec_get(x, control_of(v)->next), NULL);
+    if (shape_of(v)->leaves && !kir_lanes_of(v)->divergent) {
         vec_value *here = vec_mask_or_running(x);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &here), false, VEC_BREAK);
     }
@@ -342,9 +338,8 @@ static bool is_over(const former *x) {
 }
 
 static void close_loop(former *x, const kir_value *v) {
-    const value_fact *p = fact_of(v);
-    if (p->lanes.divergent && !is_over(x)) { /* over: whoever comes to the end of a round leaves the loop */
-        vec_value *left = vec_get(x, p->next);
+    if (kir_lanes_of(v)->divergent && !is_over(x)) { /* over: whoever comes to the end of a round leaves the loop */
+        vec_value *left = vec_get(x, control_of(v)->next);
         vec_jump_if(x, vec_add(x, VEC_ANY, KIR_BOOL, false, 1, &left), false, VEC_BREAK);
     }
 }
@@ -356,11 +351,11 @@ static void close_region(former *x, const kir_cursor *c) {
         enter_branch(x, owner, 1);
         return;
     }
-    if (x->block && fact_of(owner)->split && !fact_of(owner)->guard) {
+    if (x->block && split_of(owner)->split && !shape_of(owner)->guard) {
         vec_close_split(x, owner);
         return;
     }
-    x->into = x->block && fact_of(owner)->guard ? NULL : fact_of(owner)->outside;
+    x->into = x->block && shape_of(owner)->guard ? NULL : control_of(owner)->outside;
     x->region = owner->parent;
 }
 
@@ -372,14 +367,14 @@ static void form_operation(former *x, kir_value *v) {
     case KIR_INPUT: vec_is(x, v, leaf(x, VEC_INPUT, v, v->u.imm)); return;
     case KIR_ID: form_id(x, v); return;
     case KIR_PARAM: {
-        vec_value *made = vec_add(x, VEC_PARAM, v->type, fact_of(v)->lanes.form == KIR_LANES_EACH, 0, NULL);
+        vec_value *made = vec_add(x, VEC_PARAM, v->type, kir_lanes_of(v)->form == KIR_LANES_EACH, 0, NULL);
         made->u.imm = v->u.imm;
         vec_is(x, v, made);
         return;
     }
     case KIR_VAR_GET:
-        if (fact_of(v)->guess.wanted) vec_form_guess(x, v);
-        if (fact_of(v)->guess.wanted && fact_of(v)->guess.sure)
+        if (guess_of(v)->wanted) vec_form_guess(x, v);
+        if (guess_of(v)->wanted && guess_of(v)->sure)
             vec_made(x, v);
         else
             vec_is(x, v, vec_get(x, var_here(x, v->u.var)));
@@ -484,7 +479,6 @@ static void form_function(former *x, kir_function *f) {
         if (!fact_of_var(v)->var || !fact_of_var(v)->var->shared) fact_of_var(v)->var = NULL;
     x->to->array_count = f->array_count;
     for (uint8_t i = 0; i < f->array_count; i++) x->to->array_params[i] = var_here(x, f->array_params[i]);
-    if (!vec_find_live(x)) return;
     if (p->lanes.divergent_return && f->result != KIR_VOID) p->result = vec_new_var(x, f->result, true, NULL, false);
     kir_cursor c = kir_cursor_start(f->body);
     while ((c.v || c.region != f->body) && !x->failed && !x->unsupported) {
@@ -500,9 +494,19 @@ static void form_function(former *x, kir_function *f) {
     vec_add(x, VEC_RETURN, KIR_VOID, false, 1, &result);
 }
 
+static hg_status analyse(former *x) {
+    static bool (*const analyses[])(former *) = {
+#define VEC_ANALYSIS(id, name, what) vec_find_##name,
+#include "vector/pipeline.def"
+    };
+    if (!vec_make_tables(x)) return hg_fail_memory();
+    for (size_t i = 0; i < HG_COUNT_OF(analyses) && !x->unsupported; i++)
+        if (!analyses[i](x)) return hg_fail_memory();
+    return HG_OK;
+}
+
 static hg_status form_all(former *x) {
-    if (!vec_find_shapes(x)) return hg_fail_memory();
-    if (!x->unsupported && !vec_find_guesses(x)) return hg_fail_memory();
+    HG_TRY(analyse(x));
     for (uint64_t i = 0; i < x->order.count && !x->unsupported; i++)
         if (!(fact_of_function(x->order.data[i])->made = declare(x, x->order.data[i]))) return hg_fail_memory();
     for (uint64_t i = 0; i < x->order.count && !x->unsupported && !x->failed; i++) form_function(x, x->order.data[i]);
@@ -534,6 +538,7 @@ hg_status vec_form(const kir_module *module, const vec_options *options, vec_ker
     hg_status status = form_all(&x);
     hg_arena_free(&x.arena);
     hg_vec_free(&x.order);
+    for (int i = 0; i < VEC_PASS_COUNT && status == HG_OK && !options->plain; i++) status = vec_pass_run(k, (vec_pass_id)i);
     if (status == HG_OK)
         *kernel = k;
     else

@@ -53,8 +53,8 @@ static uint8_t place(former *x, const kir_value *v, vec_value *fields, vec_value
     }
     if (!at.index_args) return 0;
     kir_value *index = v->args[at.index];
-    fields->u.mem.small = fact_of(index)->lanes.form != KIR_LANES_EACH && index->umax < UINT64_C(1) << 62;
-    switch (fact_of(index)->lanes.form) {
+    fields->u.mem.small = kir_lanes_of(index)->form != KIR_LANES_EACH && index->umax < UINT64_C(1) << 62;
+    switch (kir_lanes_of(index)->form) {
     case KIR_LANES_ONE: args[0] = vec_one(x, index); break;
     case KIR_LANES_AFFINE:
         args[0] = vec_one(x, index);
@@ -108,7 +108,7 @@ static vec_value *stored(former *x, const kir_value *v, const vec_value *fields)
 static bool streams(const former *x, const kir_value *v, const vec_value *fields) {
     const kir_value *owner = v->parent->owner;
     if (fields->u.mem.reach != VEC_REACH_ROW || v->u.mem.space != KIR_BUFFER || x->f != x->m->functions || x->k->blocks) return false;
-    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read && !(owner && fact_of(owner)->lanes.loop) &&
+    return x->m->slots.data[v->u.mem.slot].written && !x->m->slots.data[v->u.mem.slot].read && !(owner && kir_lanes_of(owner)->loop) &&
            !vec_mask_of(x->region);
 }
 
@@ -145,7 +145,7 @@ static vec_value *exchange(former *x, vec_value *a, vec_value *swap) {
 }
 
 /* A row that all lanes reach in another order, in bounds: the other lanes' elements, for those lanes. */
-static vec_value *exchanged(former *x, const kir_value *v, const value_guess *index, vec_value *fields) {
+static vec_value *exchanged(former *x, const kir_value *v, const guess_fact *index, vec_value *fields) {
     vec_value *args[2] = {index->first}, *mask = exchange(x, vec_mask_or_running(x), index->swap), *made;
     if (v->op == KIR_STORE) {
         args[1] = stored(x, v, fields);
@@ -161,7 +161,7 @@ static vec_value *exchanged(former *x, const kir_value *v, const value_guess *in
 
 /* Where the guess of the index holds, and where it does not. */
 static void guessed(former *x, kir_value *v, kir_value *of) {
-    const value_guess *index = &fact_of(of)->guess;
+    const guess_fact *index = guess_of(of);
     vec_bring(x, of);
     vec_value fields = {0}, *args[5], *ok = index->ok, *made;
     (void)place_fields(v, &fields);
@@ -193,7 +193,7 @@ static void guessed(former *x, kir_value *v, kir_value *of) {
 void vec_form_access(former *x, kir_value *v) {
     vec_value fields = {0}, *args[5];
     if (!is_supported(x, v)) return;
-    if (fact_of(v)->access.by_guess) {
+    if (guess_of(v)->by_guess) {
         guessed(x, v, v->args[kir_access_of(v).index]);
         return;
     }

@@ -11,64 +11,93 @@
 #include "kir/walk.h"
 #include "vector/vector.h"
 
+/* Facts about values of the kernel IR: each analysis has a table of its own, which it fills and others read. v->scratch leads to v's row of each. */
+
+/* shape.c, beside kir_lanes. */
+typedef struct shape_fact {
+    bool wanted_each; /* affine: somebody needs all elements */
+    bool guard;       /* IF: the rest of the kernel is in one branch, so that the other lanes end */
+    bool continues;   /* LOOP: divergent, and some lanes wait at its end for the next round */
+    bool leaves;      /* IF, LOOP: lanes may leave the kernel or the function inside */
+    uint32_t depth;   /* IF, LOOP: around it, itself included */
+} shape_fact;
+
 /* guess.c, of a value that is each: in every lane l it is first + l * stride, modulo its type, where ok holds. */
-typedef struct value_guess {
+typedef struct guess_fact {
     bool exists, wanted;
-    bool swapped; /* of lane l xor `swap`, not of l */
-    bool sure;    /* ok is always NULL */
+    bool swapped;            /* of lane l xor `swap`, not of l */
+    bool sure;               /* ok is always NULL */
+    bool agrees, wanted_one; /* a truth value: by guesses that always hold it is the same in all lanes that are here; an IF asks for that */
+    bool lazy;               /* elements are calculated where a guess fails, and nowhere else */
+    bool by_guess;        /* LOAD, STORE, CHECK: asks whether the guess of its index holds, which says nothing of the value that it loads */
+    uint8_t again;        /* operations that this writes */
+    uint32_t hidden_uses; /* by those who need elements only there */
     int64_t stride;
     vec_value *first, *ok, *swap; /* in vector form; ok NULL: true */
-} value_guess;
+} guess_fact;
 
-/* Of LOAD, STORE, CHECK and ATOMIC: how they reach memory, which says nothing of the value that they load. */
-typedef struct access_fact {
-    bool by_guess; /* guess.c: it asks whether the guess of its index holds */
-} access_fact;
+/* live.c, of IF and LOOP: variables that are read behind it · at the start of a branch or round; by id. NULL: all. */
+typedef struct live_fact {
+    uint8_t *after, *inside[2];
+} live_fact;
 
-typedef struct value_fact {
-    kir_lanes lanes;  /* how it lives in a turn */
-    bool wanted_each; /* affine: somebody needs all elements */
-    value_guess guess;
-    access_fact access;
-    bool agrees,
-        wanted_one; /* each, a truth value: by guesses that always hold it is the same in all lanes that are here; an IF asks for that */
-    bool lazy;      /* each: elements are calculated where a guess fails, and nowhere else */
-    uint8_t again;  /* operations that this writes */
-    uint32_t hidden_uses;                 /* by those who need elements only there */
-    bool split;                           /* IF, LOOP: of the block */
-    bool low;                             /* in a kernel of blocks: the turn's, not the block's */
-    bool guard;                           /* IF: the rest of the kernel is in one branch, so that the other lanes end */
-    bool continues;                       /* LOOP: divergent, and some lanes wait at its end for the next round */
-    bool leaves;                          /* IF, LOOP: lanes may leave the kernel or the function inside */
-    uint32_t depth;                       /* IF, LOOP: around it, itself included */
-    vec_value *one, *each;                /* in vector form; of affine values `one` is the first lane's */
-    vec_value *turns;                     /* low: where they are known */
-    bool made;                            /* low: in some TURNS */
-    uint8_t remake;                       /* low: what making it again costs; 0: it is kept */
-    vec_value *origin[4];                 /* low: one or each, first, ok, swap as they were made first; NULL: none */
-    vec_var *kept[4];                     /* low: where those are kept */
-    uint32_t sets;                        /* GET: how many SETs of its variable were written before it */
-    vec_region *level;                    /* split: what is around it in the block */
-    vec_region *outside;                  /* IF, LOOP: where it is written */
-    vec_region *into[2];                  /* IF: where its branches are written */
-    vec_var *mask[2];                     /* who takes part in the branch, in the round; NULL: the lanes that run */
-    vec_var *next;                        /* divergent LOOP: who takes part in the next round; mask[0] without `continues` */
-    uint8_t *live_after, *live_inside[2]; /* IF, LOOP: variables that are read behind it · at the start of a branch or round; by id */
-} value_fact;
+/* split.c, in a kernel of blocks. */
+typedef struct split_fact {
+    bool split; /* IF, LOOP: of the block */
+    bool low;   /* the turn's, not the block's */
+} split_fact;
+
+/* keep.c, of a value that is low. */
+typedef struct kept_fact {
+    vec_value *turns;     /* where it is known */
+    bool made;            /* in some TURNS */
+    uint8_t remake;       /* what making it again costs; 0: it is kept */
+    vec_value *origin[4]; /* one or each, first, ok, swap as they were made first; NULL: none */
+    vec_var *kept[4];     /* where those are kept */
+    uint32_t sets;        /* GET: how many SETs of its variable were written before it */
+} kept_fact;
+
+/* form.c: a value in vector form; of affine values `one` is the first lane's. */
+typedef struct written_fact {
+    vec_value *one, *each;
+} written_fact;
+
+/* form.c, block.c: where an IF or LOOP is written. */
+typedef struct control_fact {
+    vec_region *level;   /* split: what is around it in the block */
+    vec_region *outside; /* where it is written */
+    vec_region *into[2]; /* IF: where its branches are written */
+    vec_var *mask[2];    /* who takes part in the branch, in the round; NULL: the lanes that run */
+    vec_var *next;       /* divergent LOOP: who takes part in the next round; mask[0] without `continues` */
+} control_fact;
+
+typedef struct value_rows {
+    kir_lanes lanes; /* how it lives in a turn: kir/analysis/lanes.h looks for it here */
+    shape_fact *shape;
+    guess_fact *guess;
+    split_fact *split;
+    kept_fact *kept;
+    written_fact *written;
+    live_fact *live; /* IF, LOOP; else NULL */
+    control_fact *control;
+} value_rows;
 
 typedef struct var_fact {
     uint8_t form; /* kir_lane_form */
-    bool used;
-    bool low, kept;   /* a turn's, not the block's; in several TURNS */
-    vec_value *turns; /* low: where it is used first */
     int64_t stride;
-    vec_var *var;  /* of the function at work */
-    uint32_t sets; /* that are written */
-    /* each: guess.c */
-    bool no_guess, guessed, wanted_guess, sure;
-    bool left;               /* guessed: read behind the regions that lanes leave one by one, where lanes have what each set last */
-    const kir_region *inner; /* the innermost that lanes are in one by one and a SET is in */
-    vec_var *first, *ok;     /* guessed: of the guess of what was set; ok NULL: sure */
+    vec_var *var; /* of the function at work */
+    struct {
+        bool low, kept;   /* a turn's, not the block's; in several TURNS */
+        vec_value *turns; /* low: where it is used first */
+        uint32_t sets;    /* that are written */
+    } block;
+    struct { /* each */
+        bool none, exists, wanted, sure;
+        bool left; /* read behind the regions that lanes leave one by one, where lanes have what each set last */
+        int64_t stride;
+        const kir_region *inner; /* the innermost that lanes are in one by one and a SET is in */
+        vec_var *first, *ok;     /* of the guess of what was set; ok NULL: sure */
+    } guess;
 } var_fact;
 
 typedef struct function_fact {
@@ -105,7 +134,13 @@ typedef struct vec_place {
     vec_value *before;
 } vec_place;
 
-static inline value_fact *fact_of(const kir_value *v) { return v->scratch; }
+static inline shape_fact *shape_of(const kir_value *v) { return ((value_rows *)v->scratch)->shape; }
+static inline guess_fact *guess_of(const kir_value *v) { return ((value_rows *)v->scratch)->guess; }
+static inline split_fact *split_of(const kir_value *v) { return ((value_rows *)v->scratch)->split; }
+static inline kept_fact *kept_of(const kir_value *v) { return ((value_rows *)v->scratch)->kept; }
+static inline written_fact *written_of(const kir_value *v) { return ((value_rows *)v->scratch)->written; }
+static inline live_fact *live_of(const kir_value *v) { return ((value_rows *)v->scratch)->live; }
+static inline control_fact *control_of(const kir_value *v) { return ((value_rows *)v->scratch)->control; }
 static inline var_fact *fact_of_var(const kir_var *v) { return v->scratch; }
 static inline function_fact *fact_of_function(const kir_function *f) { return f->scratch; }
 
@@ -114,10 +149,11 @@ static inline bool is_dead(const kir_value *v) { return v->uses == 0 && !kir_has
 
 enum { MOST_NESTED = 200 }; /* branches and loops, one in another */
 
-/* shape.c: numbers the functions, makes the facts and finds the shapes. */
-bool vec_find_shapes(former *x);
-/* guess.c: who has a guess and who asks for it. */
-bool vec_find_guesses(former *x);
+/* facts.c: numbers the functions and makes the tables. False: out of memory. */
+bool vec_make_tables(former *x);
+/* The analyses of pipeline.def. False: out of memory, or x->unsupported. */
+#define VEC_ANALYSIS(id, name, what) bool vec_find_##name(former *x);
+#include "vector/pipeline.def"
 /* Writes first, ok and elements of a value whose guess is wanted. */
 void vec_form_guess(former *x, kir_value *v);
 /* The same of what a variable is set to. True: nobody needs its elements. */
@@ -125,16 +161,12 @@ bool vec_set_guess(former *x, const kir_value *set);
 vec_value *vec_each(former *x, kir_value *v); /* an argument for an operation on each lane */
 /* One bool: that a is below the limit in all lanes, where it says so. NULL: no guess. */
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit);
-/* live.c: of the function at work. */
-bool vec_find_live(former *x);
-/* Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
+/* live.c. Whether lanes that are not here may still read what the variable held before a SET: an unmasked SET would be seen. */
 bool vec_is_read_elsewhere(const kir_value *set);
 
 bool vec_is_live_in_round(const kir_value *loop, const kir_var *v); /* read at the start of a round */
 
 /* split.c, for kernels of blocks, as all with `block` in it. */
-void vec_find_split(former *x);
-void vec_find_low(former *x);
 bool vec_is_high(const former *x, const kir_value *v); /* written where the block's are */
 /* keep.c */
 void vec_is(former *x, kir_value *v, vec_value *made); /* what the vector form of v is; of affine values the first lane's */

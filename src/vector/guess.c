@@ -20,11 +20,10 @@ typedef struct stride {
 } stride;
 
 static stride stride_of(const kir_value *v) {
-    const value_fact *p = fact_of(v);
     if (!kir_range_exists(v->type) || v->type == KIR_BOOL) return (stride){0};
-    if (p->lanes.form == KIR_LANES_ONE) return (stride){.known = true};
-    if (p->lanes.form == KIR_LANES_AFFINE) return (stride){.known = true, .n = v->stride};
-    return (stride){p->guess.exists, p->guess.swapped, p->guess.stride};
+    if (kir_lanes_of(v)->form == KIR_LANES_ONE) return (stride){.known = true};
+    if (kir_lanes_of(v)->form == KIR_LANES_AFFINE) return (stride){.known = true, .n = v->stride};
+    return (stride){guess_of(v)->exists, guess_of(v)->swapped, guess_of(v)->stride};
 }
 
 static bool is_number(const kir_value *v) { return v->umin == v->umax && kir_range_exists(v->type); }
@@ -95,20 +94,18 @@ static uint64_t span_of(const former *x, int64_t s) { return (s < 0 ? 0 - (uint6
 static bool stays(const former *x, const kir_value *v) {
     const stride s = stride_of(v);
     uint64_t span = span_of(x, s.n), most = kir_range_full(v->type).high;
-    return s.n == 0 || fact_of(v)->lanes.form == KIR_LANES_AFFINE || (s.n > 0 && span <= most && v->umax <= most - span);
+    return s.n == 0 || kir_lanes_of(v)->form == KIR_LANES_AFFINE || (s.n > 0 && span <= most && v->umax <= most - span);
 }
 
 static void guess_clamp(const former *x, const kir_value *v) {
-    value_fact *p = fact_of(v);
     stride s = stride_of(v->args[1]);
     if (!s.known || s.n < 0 || span_of(x, s.n) >= v->args[2]->umax) return;
-    p->guess.exists = true;
-    p->guess.swapped = s.swapped;
-    p->guess.stride = s.n;
+    guess_of(v)->exists = true;
+    guess_of(v)->swapped = s.swapped;
+    guess_of(v)->stride = s.n;
 }
 
 static void guess_value(former *x, const kir_value *v) {
-    value_fact *p = fact_of(v);
     stride s[3] = {0};
     if (clamps(v)) {
         guess_clamp(x, v);
@@ -119,16 +116,16 @@ static void guess_value(former *x, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs; i++) {
         s[i] = stride_of(v->args[i]);
         if (!s[i].known) return;
-        sure = sure && (fact_of(v->args[i])->lanes.form != KIR_LANES_EACH || fact_of(v->args[i])->guess.sure);
+        sure = sure && (kir_lanes_of(v->args[i])->form != KIR_LANES_EACH || guess_of(v->args[i])->sure);
     }
     int64_t n = 0;
     if (!finds_stride(v, s, &n)) return;
     const int64_t most = INT64_MAX / (int64_t)x->k->lanes;
     if (n > most || n < -most) return;
-    p->guess.exists = true;
-    p->guess.stride = n;
-    p->guess.swapped = n != 0 && (s[0].swapped || s[1].swapped || swaps(v, s));
-    p->guess.sure = sure && !p->guess.swapped;
+    guess_of(v)->exists = true;
+    guess_of(v)->stride = n;
+    guess_of(v)->swapped = n != 0 && (s[0].swapped || s[1].swapped || swaps(v, s));
+    guess_of(v)->sure = sure && !guess_of(v)->swapped;
 }
 
 /* ---- variables ---- */
@@ -141,7 +138,7 @@ static bool is_within(const kir_region *r, const kir_region *outer) {
 /* The innermost region around that lanes are in one by one; NULL: none. */
 static const kir_region *apart_region(const kir_value *v) {
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent)
-        if (fact_of(r->owner)->lanes.divergent) return r;
+        if (kir_lanes_of(r->owner)->divergent) return r;
     return NULL;
 }
 
@@ -151,7 +148,7 @@ static bool is_passed_by_round(const kir_value *v) {
     bool apart = false;
     for (const kir_region *r = v->parent; r->owner; r = r->owner->parent) {
         if (apart && r->owner->op == KIR_LOOP) return true;
-        apart = apart || fact_of(r->owner)->lanes.divergent;
+        apart = apart || kir_lanes_of(r->owner)->divergent;
     }
     return false;
 }
@@ -162,57 +159,55 @@ static void place_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
     const kir_region *r = apart_region(v);
     for (const kir_region *o = r; o && o->owner; o = o->owner->parent)
-        if (fact_of(o->owner)->continues) var->no_guess = true;
-    if (is_passed_by_round(v)) var->no_guess = true;
-    if (!r || r == var->inner) return;
-    if (var->inner && !is_within(r, var->inner) && !is_within(var->inner, r)) var->no_guess = true;
-    if (!var->inner || is_within(r, var->inner)) var->inner = r;
+        if (shape_of(o->owner)->continues) var->guess.none = true;
+    if (is_passed_by_round(v)) var->guess.none = true;
+    if (!r || r == var->guess.inner) return;
+    if (var->guess.inner && !is_within(r, var->guess.inner) && !is_within(var->guess.inner, r)) var->guess.none = true;
+    if (!var->guess.inner || is_within(r, var->guess.inner)) var->guess.inner = r;
 }
 
 static bool is_left(const kir_value *get) {
     const var_fact *var = fact_of_var(get->u.var);
-    return var->inner && !is_within(get->parent, var->inner);
+    return var->guess.inner && !is_within(get->parent, var->guess.inner);
 }
 
 static void find_places(const former *x, const kir_region *body) {
     for (kir_var *v = x->m->vars; v; v = v->next) {
         var_fact *p = fact_of_var(v);
-        p->no_guess = p->form != KIR_LANES_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
-                      !kir_range_exists(v->type) || v->type == KIR_BOOL;
-        p->inner = NULL;
-        p->guessed = p->left = false;
+        p->guess.none = p->form != KIR_LANES_EACH || v->length || v->by_reference || (!v->function && x->has_masked) ||
+                        !kir_range_exists(v->type) || v->type == KIR_BOOL;
+        p->guess.inner = NULL;
+        p->guess.exists = p->guess.left = false;
     }
     for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
         if (v->op == KIR_VAR_SET) place_set(v);
     for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body))
-        if (v->op == KIR_VAR_GET && is_left(v)) fact_of_var(v->u.var)->left = true;
+        if (v->op == KIR_VAR_GET && is_left(v)) fact_of_var(v->u.var)->guess.left = true;
 }
 
 static void guess_get(const kir_value *v) {
     const var_fact *var = fact_of_var(v->u.var);
-    value_fact *p = fact_of(v);
-    p->guess.exists = var->guessed && !var->no_guess && !is_left(v);
-    p->guess.stride = var->stride;
-    p->guess.sure = p->guess.exists && var->sure;
+    guess_of(v)->exists = var->guess.exists && !var->guess.none && !is_left(v);
+    guess_of(v)->stride = var->guess.stride;
+    guess_of(v)->sure = guess_of(v)->exists && var->guess.sure;
 }
 
 /* False: what was thought of the variable before does not hold. */
 static bool guess_set(const kir_value *v) {
     var_fact *var = fact_of_var(v->u.var);
-    const value_fact *value = fact_of(v->args[0]);
     const stride s = stride_of(v->args[0]);
-    bool sure = value->lanes.form != KIR_LANES_EACH || value->guess.sure;
-    if (var->no_guess) return true;
-    if (!var->guessed) {
-        var->guessed = var->sure = s.known;
-        var->stride = s.n;
+    bool sure = kir_lanes_of(v->args[0])->form != KIR_LANES_EACH || guess_of(v->args[0])->sure;
+    if (var->guess.none) return true;
+    if (!var->guess.exists) {
+        var->guess.exists = var->guess.sure = s.known;
+        var->guess.stride = s.n;
     }
-    if (!s.known || s.swapped || s.n != var->stride) {
-        var->no_guess = true;
+    if (!s.known || s.swapped || s.n != var->guess.stride) {
+        var->guess.none = true;
         return false;
     }
-    if (sure || !var->sure) return true;
-    var->sure = false;
+    if (sure || !var->guess.sure) return true;
+    var->guess.sure = false;
     return false;
 }
 
@@ -223,12 +218,11 @@ static void guess_all(former *x, const kir_region *body) {
     bool settled = false;
     for (int round = 0; !settled; round++) {
         settled = true;
-        for (kir_var *v = x->m->vars; v && round >= MOST_ROUNDS; v = v->next) fact_of_var(v)->no_guess = true;
+        for (kir_var *v = x->m->vars; v && round >= MOST_ROUNDS; v = v->next) fact_of_var(v)->guess.none = true;
         for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) {
-            value_fact *p = fact_of(v);
             if (v->op == KIR_VAR_SET) settled = guess_set(v) && settled;
-            if (p->lanes.form != KIR_LANES_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
-            p->guess.exists = p->guess.sure = p->guess.swapped = false;
+            if (kir_lanes_of(v)->form != KIR_LANES_EACH || !kir_range_exists(v->type) || v->type == KIR_BOOL) continue;
+            guess_of(v)->exists = guess_of(v)->sure = guess_of(v)->swapped = false;
             if (v->op == KIR_VAR_GET)
                 guess_get(v);
             else
@@ -237,17 +231,17 @@ static void guess_all(former *x, const kir_region *body) {
     }
     for (kir_var *v = x->m->vars; v; v = v->next) {
         var_fact *p = fact_of_var(v);
-        p->guessed = p->guessed && !p->no_guess;
-        p->sure = p->sure && p->guessed;
+        p->guess.exists = p->guess.exists && !p->guess.none;
+        p->guess.sure = p->guess.sure && p->guess.exists;
     }
 }
 
 /* A truth value that is made of nothing but what is the same in all lanes that are here. */
 static bool agrees(const kir_value *v) {
-    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || fact_of(v)->lanes.form != KIR_LANES_EACH) return false;
+    if (v->type != KIR_BOOL || v->nargs == 0 || !kir_is_value(v) || kir_lanes_of(v)->form != KIR_LANES_EACH) return false;
     for (uint8_t i = 0; i < v->nargs; i++) {
-        const value_fact *p = fact_of(v->args[i]);
-        if (p->lanes.form != KIR_LANES_ONE && !p->agrees && !(p->lanes.form == KIR_LANES_EACH && p->guess.sure && p->guess.stride == 0))
+        if (kir_lanes_of(v->args[i])->form != KIR_LANES_ONE && !guess_of(v->args[i])->agrees &&
+            !(kir_lanes_of(v->args[i])->form == KIR_LANES_EACH && guess_of(v->args[i])->sure && guess_of(v->args[i])->stride == 0))
             return false;
     }
     return true;
@@ -261,68 +255,66 @@ static bool wants_guess(const kir_value *v) {
     kir_access at = kir_access_of(v);
     if (kir_access_is_open(v) || !at.index_args) return false;
     stride s = stride_of(v->args[at.index]);
-    if (fact_of(v->args[at.index])->lanes.form != KIR_LANES_EACH || !s.known) return false;
+    if (kir_lanes_of(v->args[at.index])->form != KIR_LANES_EACH || !s.known) return false;
     if (s.swapped && v->op == KIR_CHECK) return false;
     if (s.n == 0) return v->op != KIR_STORE;
-    return s.n == (int64_t)v->u.mem.bytes || (fact_of(v->args[at.index])->guess.sure && !s.swapped);
+    return s.n == (int64_t)v->u.mem.bytes || (guess_of(v->args[at.index])->sure && !s.swapped);
 }
 
 static const kir_value *below(const kir_value *v) {
-    if (v->op != KIR_IF || !fact_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
+    if (v->op != KIR_IF || !shape_of(v)->guard || v->args[0]->op != KIR_CMP_ULT) return NULL;
     const kir_value *a = v->args[0]->args[0];
-    return fact_of(v->args[0]->args[1])->lanes.form == KIR_LANES_ONE && fact_of(a)->guess.exists && fact_of(a)->guess.stride > 0 &&
-                   !fact_of(a)->guess.swapped
+    return kir_lanes_of(v->args[0]->args[1])->form == KIR_LANES_ONE && guess_of(a)->exists && guess_of(a)->stride > 0 &&
+                   !guess_of(a)->swapped
                ? a
                : NULL;
 }
 
 /* Divisions of vectors take longer than a scalar one and the question. */
 static bool is_long(const kir_value *v) {
-    return (v->op == KIR_UDIV || v->op == KIR_UREM) && fact_of(v)->guess.exists && divides(v) && !fact_of(v)->guess.swapped;
+    return (v->op == KIR_UDIV || v->op == KIR_UREM) && guess_of(v)->exists && divides(v) && !guess_of(v)->swapped;
 }
 
 /* A value whose guess is wanted wants its arguments'; a variable what it is set to. True: a variable is wanted that was not. */
 static bool want(kir_value *v) {
-    value_fact *p = fact_of(v);
-    if (wants_guess(v)) p->access.by_guess = fact_of(v->args[kir_access_of(v).index])->guess.wanted = true;
-    if (below(v)) fact_of(below(v))->guess.wanted = true;
-    if (is_long(v)) p->guess.wanted = true;
-    if (v->op == KIR_IF && p->lanes.divergent && fact_of(v->args[0])->agrees) fact_of(v->args[0])->wanted_one = true;
-    for (uint8_t i = 0; p->wanted_one && i < v->nargs; i++) {
-        if (fact_of(v->args[i])->agrees) fact_of(v->args[i])->wanted_one = true;
-        if (fact_of(v->args[i])->guess.exists) fact_of(v->args[i])->guess.wanted = true;
+    if (wants_guess(v)) guess_of(v)->by_guess = guess_of(v->args[kir_access_of(v).index])->wanted = true;
+    if (below(v)) guess_of(below(v))->wanted = true;
+    if (is_long(v)) guess_of(v)->wanted = true;
+    if (v->op == KIR_IF && kir_lanes_of(v)->divergent && guess_of(v->args[0])->agrees) guess_of(v->args[0])->wanted_one = true;
+    for (uint8_t i = 0; guess_of(v)->wanted_one && i < v->nargs; i++) {
+        if (guess_of(v->args[i])->agrees) guess_of(v->args[i])->wanted_one = true;
+        if (guess_of(v->args[i])->exists) guess_of(v->args[i])->wanted = true;
     }
-    if (v->op == KIR_VAR_GET && (p->guess.wanted || (p->guess.exists && p->guess.sure && !fact_of_var(v->u.var)->left)) &&
-        !fact_of_var(v->u.var)->wanted_guess)
-        return p->guess.wanted = fact_of_var(v->u.var)->wanted_guess = true;
-    if (v->op == KIR_VAR_GET && p->guess.exists && fact_of_var(v->u.var)->wanted_guess) p->guess.wanted = true;
-    if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->wanted_guess : p->guess.wanted)
+    if (v->op == KIR_VAR_GET && (guess_of(v)->wanted || (guess_of(v)->exists && guess_of(v)->sure && !fact_of_var(v->u.var)->guess.left)) &&
+        !fact_of_var(v->u.var)->guess.wanted)
+        return guess_of(v)->wanted = fact_of_var(v->u.var)->guess.wanted = true;
+    if (v->op == KIR_VAR_GET && guess_of(v)->exists && fact_of_var(v->u.var)->guess.wanted) guess_of(v)->wanted = true;
+    if (v->op == KIR_VAR_SET ? fact_of_var(v->u.var)->guess.wanted : guess_of(v)->wanted)
         for (uint8_t i = 0; i < v->nargs; i++)
-            if (fact_of(v->args[i])->guess.exists) fact_of(v->args[i])->guess.wanted = true;
+            if (guess_of(v->args[i])->exists) guess_of(v->args[i])->wanted = true;
     return false;
 }
 
 /* Who needs elements only behind a failed guess, or never. Users come later in the text, so they have been here. */
 static void hide(const kir_value *v) {
-    value_fact *p = fact_of(v);
-    if (wants_guess(v)) fact_of(v->args[kir_access_of(v).index])->hidden_uses++;
-    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->sure && !fact_of_var(v->u.var)->left) fact_of(v->args[0])->hidden_uses++;
-    if (!p->guess.wanted && v->op != KIR_CMP_ULT) return;
+    if (wants_guess(v)) guess_of(v->args[kir_access_of(v).index])->hidden_uses++;
+    if (v->op == KIR_VAR_SET && fact_of_var(v->u.var)->guess.sure && !fact_of_var(v->u.var)->guess.left)
+        guess_of(v->args[0])->hidden_uses++;
+    if (!guess_of(v)->wanted && v->op != KIR_CMP_ULT) return;
     if (v->op == KIR_VAR_GET)
-        p->lazy = p->guess.sure;
+        guess_of(v)->lazy = guess_of(v)->sure;
     else
-        p->lazy = v->uses && p->hidden_uses == v->uses && p->again <= MOST_AGAIN && !divides(v);
-    for (uint8_t i = 0; p->lazy && i < v->nargs; i++)
-        if (fact_of(v->args[i])->guess.exists || (i == 0 && clamps(v))) fact_of(v->args[i])->hidden_uses++;
+        guess_of(v)->lazy = v->uses && guess_of(v)->hidden_uses == v->uses && guess_of(v)->again <= MOST_AGAIN && !divides(v);
+    for (uint8_t i = 0; guess_of(v)->lazy && i < v->nargs; i++)
+        if (guess_of(v->args[i])->exists || (i == 0 && clamps(v))) guess_of(v->args[i])->hidden_uses++;
 }
 
 static void count_again(const kir_value *v) {
-    value_fact *p = fact_of(v);
-    p->again = 1;
-    if (p->guess.sure || divides(v)) return;
+    guess_of(v)->again = 1;
+    if (guess_of(v)->sure || divides(v)) return;
     for (uint8_t i = 0; i < v->nargs; i++)
-        if (fact_of(v->args[i])->guess.exists) p->again += fact_of(v->args[i])->again;
-    if (p->again > MOST_AGAIN) p->again = MOST_AGAIN + 1;
+        if (guess_of(v->args[i])->exists) guess_of(v)->again += guess_of(v->args[i])->again;
+    if (guess_of(v)->again > MOST_AGAIN) guess_of(v)->again = MOST_AGAIN + 1;
 }
 
 static bool find_in(former *x, const kir_region *body) {
@@ -336,8 +328,8 @@ static bool find_in(former *x, const kir_region *body) {
             return false;
         }
         *slot = v;
-        if (fact_of(v)->guess.exists && v->nargs) count_again(v);
-        fact_of(v)->agrees = agrees(v);
+        if (guess_of(v)->exists && v->nargs) count_again(v);
+        guess_of(v)->agrees = agrees(v);
     }
     for (bool more = true; more;) {
         more = false;
@@ -364,15 +356,13 @@ static vec_value *number(former *x, uint8_t type, uint64_t n) {
 
 static vec_value *both(former *x, vec_value *a, vec_value *b) { return !a ? b : !b ? a : vec_and_of(x, a, b); }
 static vec_value *less(former *x, vec_value *a, vec_value *b) { return vec_prim(x, KIR_CMP_ULT, KIR_BOOL, 2, (vec_value *[]){a, b}); }
-static vec_value *first_of(former *x, kir_value *v) {
-    return fact_of(v)->lanes.form == KIR_LANES_EACH ? fact_of(v)->guess.first : vec_one(x, v);
-}
-static vec_value *ok_of(const kir_value *v) { return fact_of(v)->lanes.form == KIR_LANES_EACH ? fact_of(v)->guess.ok : NULL; }
+static vec_value *first_of(former *x, kir_value *v) { return kir_lanes_of(v)->form == KIR_LANES_EACH ? guess_of(v)->first : vec_one(x, v); }
+static vec_value *ok_of(const kir_value *v) { return kir_lanes_of(v)->form == KIR_LANES_EACH ? guess_of(v)->ok : NULL; }
 
 static const var_fact *vars_of(former *x, const kir_var *v) {
     var_fact *p = fact_of_var(v);
-    if (!p->first) p->first = vec_new_var(x, v->type, false, v->name, false);
-    if (!p->ok && !p->sure) p->ok = vec_new_var(x, KIR_BOOL, false, NULL, false);
+    if (!p->guess.first) p->guess.first = vec_new_var(x, v->type, false, v->name, false);
+    if (!p->guess.ok && !p->guess.sure) p->guess.ok = vec_new_var(x, KIR_BOOL, false, NULL, false);
     vec_use_var(x, v);
     return p;
 }
@@ -396,13 +386,13 @@ static vec_value *in_one(former *x, kir_value *a, vec_value *rest, vec_value *di
     return both(x, exact, fits);
 }
 
-static void form_division(former *x, kir_value *v, value_fact *p) {
+static void form_division(former *x, kir_value *v) {
     vec_value *a = first_of(x, v->args[0]), *b = first_of(x, v->args[1]), *rest, *divisor = b;
     if (v->op == KIR_LSHR) divisor = number(x, v->type, UINT64_C(1) << v->args[1]->umax);
     if (v->op == KIR_AND) divisor = number(x, v->type, v->args[1]->umax + 1);
-    p->guess.first = vec_prim(x, (kir_op)v->op, v->type, 2, (vec_value *[]){a, b});
+    guess_of(v)->first = vec_prim(x, (kir_op)v->op, v->type, 2, (vec_value *[]){a, b});
     if (v->op == KIR_UREM || v->op == KIR_AND)
-        rest = p->guess.first;
+        rest = guess_of(v)->first;
     else if (v->op == KIR_UDIV)
         rest = vec_prim(x, KIR_UREM, v->type, 2, (vec_value *[]){a, b});
     else
@@ -410,34 +400,34 @@ static void form_division(former *x, kir_value *v, value_fact *p) {
     /* All bits: there is no divisor, and one quotient if nothing wraps. */
     bool all_bits = v->op == KIR_AND && divisor->u.imm == 0;
     vec_value *ok = all_bits ? no_wrap(x, v->args[0]) : in_one(x, v->args[0], rest, divisor);
-    p->guess.ok = both(x, p->guess.ok, ok);
+    guess_of(v)->ok = both(x, guess_of(v)->ok, ok);
 }
 
-static void form_swap(former *x, kir_value *v, value_fact *p) {
+static void form_swap(former *x, kir_value *v) {
     int lane = stride_of(v->args[0]).n ? 0 : 1;
     uint64_t low = x->k->lanes - 1;
     vec_value *a = first_of(x, v->args[lane]), *by = first_of(x, v->args[1 - lane]);
     vec_value *met = vec_prim(x, KIR_XOR, v->type, 2, (vec_value *[]){a, by});
-    p->guess.first = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){met, number(x, v->type, ~low)});
-    p->guess.swap = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){by, number(x, v->type, low)});
+    guess_of(v)->first = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){met, number(x, v->type, ~low)});
+    guess_of(v)->swap = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){by, number(x, v->type, low)});
     vec_value *rest = vec_prim(x, KIR_AND, v->type, 2, (vec_value *[]){a, number(x, v->type, low)});
     vec_value *is_aligned = vec_prim(x, KIR_CMP_EQ, KIR_BOOL, 2, (vec_value *[]){rest, number(x, v->type, 0)});
-    p->guess.ok = both(x, p->guess.ok, is_aligned);
+    guess_of(v)->ok = both(x, guess_of(v)->ok, is_aligned);
 }
 
 /* The elements: of a quotient or remainder only behind a failed guess. */
 static vec_value *elements(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
     vec_value *args[3];
     vec_place outside = {x->into, x->before};
     vec_var *var = NULL;
     vec_value *branch = NULL;
-    if (p->guess.wanted && p->guess.sure) return p->guess.stride ? vec_ramp(x, p->guess.first, p->guess.stride) : p->guess.first;
-    if (divides(v) && p->guess.ok && p->guess.wanted) {
+    if (guess_of(v)->wanted && guess_of(v)->sure)
+        return guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride) : guess_of(v)->first;
+    if (divides(v) && guess_of(v)->ok && guess_of(v)->wanted) {
         var = vec_new_var(x, v->type, true, NULL, false);
-        branch = vec_open_if(x, p->guess.ok);
+        branch = vec_open_if(x, guess_of(v)->ok);
         vec_back_to(x, (vec_place){branch->body[0], NULL});
-        vec_set(x, var, p->guess.stride ? vec_ramp(x, p->guess.first, p->guess.stride) : p->guess.first, NULL);
+        vec_set(x, var, guess_of(v)->stride ? vec_ramp(x, guess_of(v)->first, guess_of(v)->stride) : guess_of(v)->first, NULL);
         x->into = branch->body[1];
     }
     for (uint8_t i = clamps(v) ? 1 : 0; i < v->nargs; i++) args[i] = vec_each(x, v->args[i]);
@@ -449,76 +439,74 @@ static vec_value *elements(former *x, kir_value *v) {
     return vec_get(x, var);
 }
 
-static void form_clamp(former *x, kir_value *v, value_fact *p) {
+static void form_clamp(former *x, kir_value *v) {
     vec_value *a = first_of(x, v->args[1]), *most = number(x, v->type, v->args[2]->umax);
-    vec_value *ok = less(x, a, number(x, v->type, most->u.imm - span_of(x, p->guess.stride)));
-    p->guess.first = a; /* where ok holds */
-    p->guess.swap = fact_of(v->args[1])->guess.swap;
-    p->guess.ok = both(x, p->guess.ok, ok);
+    vec_value *ok = less(x, a, number(x, v->type, most->u.imm - span_of(x, guess_of(v)->stride)));
+    guess_of(v)->first = a; /* where ok holds */
+    guess_of(v)->swap = guess_of(v->args[1])->swap;
+    guess_of(v)->ok = both(x, guess_of(v)->ok, ok);
 }
 
-static void form_get(former *x, kir_value *v, value_fact *p) {
+static void form_get(former *x, kir_value *v) {
     const var_fact *var = vars_of(x, v->u.var);
-    p->guess.first = vec_get(x, var->first);
-    if (!var->sure) p->guess.ok = vec_get(x, var->ok);
+    guess_of(v)->first = vec_get(x, var->guess.first);
+    if (!var->guess.sure) guess_of(v)->ok = vec_get(x, var->guess.ok);
 }
 
 bool vec_set_guess(former *x, const kir_value *set) {
-    if (!fact_of_var(set->u.var)->wanted_guess) return false;
+    if (!fact_of_var(set->u.var)->guess.wanted) return false;
     const var_fact *var = vars_of(x, set->u.var);
-    vec_set(x, var->first, first_of(x, set->args[0]), NULL);
-    if (!var->sure) {
+    vec_set(x, var->guess.first, first_of(x, set->args[0]), NULL);
+    if (!var->guess.sure) {
         vec_value *ok = ok_of(set->args[0]);
-        vec_set(x, var->ok, ok ? ok : number(x, KIR_BOOL, 1), NULL);
+        vec_set(x, var->guess.ok, ok ? ok : number(x, KIR_BOOL, 1), NULL);
     }
-    return var->sure && !var->left;
+    return var->guess.sure && !var->guess.left;
 }
 
 void vec_form_guess(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
-    p->guess.ok = p->guess.swap = NULL;
+    guess_of(v)->ok = guess_of(v)->swap = NULL;
     if (v->op == KIR_VAR_GET) {
-        form_get(x, v, p);
+        form_get(x, v);
         return;
     }
     for (uint8_t i = 0; i < v->nargs; i++) vec_bring(x, v->args[i]);
-    for (uint8_t i = 0; i < v->nargs; i++) p->guess.ok = both(x, p->guess.ok, ok_of(v->args[i]));
+    for (uint8_t i = 0; i < v->nargs; i++) guess_of(v)->ok = both(x, guess_of(v)->ok, ok_of(v->args[i]));
     const stride s[2] = {stride_of(v->args[0]), v->nargs > 1 ? stride_of(v->args[1]) : (stride){0}};
     if (clamps(v)) {
-        form_clamp(x, v, p);
+        form_clamp(x, v);
     } else if (divides(v)) {
-        form_division(x, v, p);
+        form_division(x, v);
     } else if (v->nargs == 2 && swaps(v, s)) {
-        form_swap(x, v, p);
+        form_swap(x, v);
     } else {
         vec_value *args[3];
         for (uint8_t i = 0; i < v->nargs; i++) {
             args[i] = first_of(x, v->args[i]);
-            if (p->guess.swapped && !p->guess.swap) p->guess.swap = fact_of(v->args[i])->guess.swap;
+            if (guess_of(v)->swapped && !guess_of(v)->swap) guess_of(v)->swap = guess_of(v->args[i])->swap;
         }
-        p->guess.first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
+        guess_of(v)->first = vec_prim(x, (kir_op)v->op, v->type, v->nargs, args);
         vec_value *exact = v->op == KIR_ZEXT ? no_wrap(x, v->args[0]) : NULL;
-        p->guess.ok = both(x, p->guess.ok, exact);
+        guess_of(v)->ok = both(x, guess_of(v)->ok, exact);
     }
-    if (!p->lazy) p->each = elements(x, v);
+    if (!guess_of(v)->lazy) written_of(v)->each = elements(x, v);
     vec_made(x, v);
 }
 
 /* The elements of a lazy value are needed behind a failed guess: they are written there. */
 vec_value *vec_each(former *x, kir_value *v) {
-    value_fact *p = fact_of(v);
     vec_bring(x, v);
-    if (p->lanes.form == KIR_LANES_EACH) return p->each ? p->each : p->lazy ? elements(x, v) : vec_one(x, v);
-    if (p->lanes.form == KIR_LANES_ONE) return vec_one(x, v);
-    return p->each ? p->each : vec_ramp(x, vec_one(x, v), v->stride);
+    if (kir_lanes_of(v)->form == KIR_LANES_EACH)
+        return written_of(v)->each ? written_of(v)->each : guess_of(v)->lazy ? elements(x, v) : vec_one(x, v);
+    if (kir_lanes_of(v)->form == KIR_LANES_ONE) return vec_one(x, v);
+    return written_of(v)->each ? written_of(v)->each : vec_ramp(x, vec_one(x, v), v->stride);
 }
 
 vec_value *vec_below_by_guess(former *x, kir_value *a, kir_value *limit) {
-    const value_fact *p = fact_of(a);
     vec_bring(x, a);
-    uint64_t span = span_of(x, p->guess.stride), most = kir_range_full(a->type).high;
-    if (!p->guess.exists || !p->guess.wanted || p->guess.stride <= 0 || span > most) return NULL;
-    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){p->guess.first, number(x, a->type, span)});
+    uint64_t span = span_of(x, guess_of(a)->stride), most = kir_range_full(a->type).high;
+    if (!guess_of(a)->exists || !guess_of(a)->wanted || guess_of(a)->stride <= 0 || span > most) return NULL;
+    vec_value *end = vec_prim(x, KIR_ADD, a->type, 2, (vec_value *[]){guess_of(a)->first, number(x, a->type, span)});
     vec_value *is_below = less(x, end, vec_one(x, limit)), *exact = both(x, no_wrap(x, a), is_below);
-    return both(x, p->guess.ok, exact);
+    return both(x, guess_of(a)->ok, exact);
 }

@@ -31,35 +31,33 @@ static void add_all(live *s, uint8_t *to, const uint8_t *from) {
 static void visit(live *s, const kir_region *r, uint8_t *set);
 
 static void visit_if(live *s, const kir_value *v, uint8_t *set) {
-    value_fact *p = fact_of(v);
-    keep(s, &p->live_after, set);
+    keep(s, &live_of(v)->after, set);
     for (int i = 0; i < 2 && !s->x->failed; i++) {
-        if (!new_set(s, &p->live_inside[i])) return;
-        memcpy(p->live_inside[i], p->live_after, s->bytes);
-        visit(s, v->body[i], p->live_inside[i]);
+        if (!new_set(s, &live_of(v)->inside[i])) return;
+        memcpy(live_of(v)->inside[i], live_of(v)->after, s->bytes);
+        visit(s, v->body[i], live_of(v)->inside[i]);
     }
     if (s->x->failed) return;
-    memcpy(set, p->live_inside[0], s->bytes);
-    add_all(s, set, p->live_inside[1]);
+    memcpy(set, live_of(v)->inside[0], s->bytes);
+    add_all(s, set, live_of(v)->inside[1]);
 }
 
 static void visit_loop(live *s, const kir_value *v, uint8_t *set) {
-    value_fact *p = fact_of(v);
-    keep(s, &p->live_after, set);
-    if (s->x->failed || !new_set(s, &p->live_inside[0]) || !new_set(s, &p->live_inside[1])) return;
-    memcpy(p->live_inside[1], p->live_inside[0], s->bytes); /* the end of a round is the start of the next */
-    visit(s, v->body[0], p->live_inside[1]);
-    add_all(s, p->live_inside[1], p->live_inside[0]);
-    if (memcmp(p->live_inside[0], p->live_inside[1], s->bytes) != 0) s->changed = true;
-    memcpy(p->live_inside[0], p->live_inside[1], s->bytes);
-    memcpy(set, p->live_inside[0], s->bytes);
+    keep(s, &live_of(v)->after, set);
+    if (s->x->failed || !new_set(s, &live_of(v)->inside[0]) || !new_set(s, &live_of(v)->inside[1])) return;
+    memcpy(live_of(v)->inside[1], live_of(v)->inside[0], s->bytes); /* the end of a round is the start of the next */
+    visit(s, v->body[0], live_of(v)->inside[1]);
+    add_all(s, live_of(v)->inside[1], live_of(v)->inside[0]);
+    if (memcmp(live_of(v)->inside[0], live_of(v)->inside[1], s->bytes) != 0) s->changed = true;
+    memcpy(live_of(v)->inside[0], live_of(v)->inside[1], s->bytes);
+    memcpy(set, live_of(v)->inside[0], s->bytes);
 }
 
 static void visit_jump(live *s, const kir_value *v, uint8_t *set) {
-    const kir_value *loop = v->parent->owner ? fact_of(v->parent->owner)->lanes.loop : NULL;
+    const kir_value *loop = v->parent->owner ? kir_lanes_of(v->parent->owner)->loop : NULL;
     memset(set, 0, s->bytes);
-    if (loop && v->op == KIR_BREAK) add_all(s, set, fact_of(loop)->live_after);
-    if (loop && v->op == KIR_CONTINUE) add_all(s, set, fact_of(loop)->live_inside[0]);
+    if (loop && v->op == KIR_BREAK) add_all(s, set, live_of(loop)->after);
+    if (loop && v->op == KIR_CONTINUE) add_all(s, set, live_of(loop)->inside[0]);
 }
 
 /* set: what is read behind the region; then before it. Nesting is bounded (MOST_NESTED). */
@@ -83,32 +81,38 @@ static void visit(live *s, const kir_region *r, uint8_t *set) {
     }
 }
 
-bool vec_find_live(former *x) {
-    live s = {.x = x, .bytes = x->m->var_count / 8 + 1, .changed = true};
+/* Of one function. */
+static void find_in(live *s, const kir_region *body) {
     uint64_t owners = 0;
-    for (const kir_value *v = kir_walk(NULL, x->f->body); v; v = kir_walk(v, x->f->body)) owners += v->body[0] != NULL;
-    if (owners == 0 || owners * 3 * s.bytes > MOST_BYTES) return true;
-    uint8_t *set = hg_arena_alloc(&x->arena, s.bytes);
-    x->failed = x->failed || !set;
-    while (s.changed && !x->failed) {
-        s.changed = false;
-        memset(set, 0, s.bytes);
-        visit(&s, x->f->body, set);
+    for (const kir_value *v = kir_walk(NULL, body); v; v = kir_walk(v, body)) owners += v->body[0] != NULL;
+    if (owners == 0 || owners * 3 * s->bytes > MOST_BYTES) return;
+    uint8_t *set = hg_arena_alloc(&s->x->arena, s->bytes);
+    s->x->failed = s->x->failed || !set;
+    for (s->changed = true; s->changed && !s->x->failed;) {
+        s->changed = false;
+        memset(set, 0, s->bytes);
+        visit(s, body, set);
     }
+}
+
+bool vec_find_live(former *x) {
+    live s = {.x = x, .bytes = x->m->var_count / 8 + 1};
+    for (uint64_t i = 0; i < x->order.count; i++) find_in(&s, x->order.data[i]->body);
     return !x->failed;
 }
 
 static bool has(const uint8_t *set, const kir_var *v) { return !set || (set[v->id / 8] >> v->id % 8 & 1); }
 
-bool vec_is_live_in_round(const kir_value *loop, const kir_var *v) { return has(fact_of(loop)->live_inside[0], v); }
+bool vec_is_live_in_round(const kir_value *loop, const kir_var *v) { return has(live_of(loop)->inside[0], v); }
 
 bool vec_is_read_elsewhere(const kir_value *set) {
     const kir_var *v = set->u.var;
     for (const kir_region *r = set->parent; r->owner; r = r->owner->parent) {
-        const value_fact *p = fact_of(r->owner);
-        if (!p->lanes.divergent) continue;
-        if (r->owner->op == KIR_LOOP && (has(p->live_after, v) || (p->continues && has(p->live_inside[0], v)))) return true;
-        if (r->owner->op == KIR_IF && has(r == r->owner->body[0] ? p->live_inside[1] : p->live_after, v)) return true;
+        if (!kir_lanes_of(r->owner)->divergent) continue;
+        if (r->owner->op == KIR_LOOP &&
+            (has(live_of(r->owner)->after, v) || (shape_of(r->owner)->continues && has(live_of(r->owner)->inside[0], v))))
+            return true;
+        if (r->owner->op == KIR_IF && has(r == r->owner->body[0] ? live_of(r->owner)->inside[1] : live_of(r->owner)->after, v)) return true;
     }
     return false;
 }

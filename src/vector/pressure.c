@@ -1,7 +1,7 @@
 /* How much of a turn lives in vectors at a time: the most bytes a lane of all elements that are still read.
  * A value lives from its operation to its last use; a variable from its first SET to its last GET; and what a loop uses that comes from before it,
  * to the loop's end. Cold code, behind failed checks, does not count. */
-#include "vector/vector.h"
+#include "vector/passes.h"
 
 typedef struct interval {
     uint32_t first, last;
@@ -79,16 +79,15 @@ static void measure_all(measure *m, const vec_function *f) {
         if (v->each && !v->length && m->vars[v->id].last) add(m, m->vars[v->id], bytes_of(v->type));
 }
 
-hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) {
+hg_status vec_pass_pressure(vec_kernel *kernel) {
     vec_function *f = kernel->functions;
-    size_t count = (size_t)vec_number(f) + 2;
+    size_t count = (size_t)f->value_count + 2;
     measure m = {hg_calloc(count, sizeof *m.values), hg_calloc((size_t)f->var_count + 1, sizeof *m.vars),
                  hg_calloc(count, sizeof *m.change), hg_calloc(count, sizeof *m.end)};
     bool ok = m.values && m.vars && m.change && m.end;
-    *pressure = (vec_pressure){0};
     if (ok) {
         measure_all(&m, f);
-        *pressure = most_of(&m, f);
+        kernel->pressure = most_of(&m, f);
     }
     hg_free(m.values);
     hg_free(m.vars);
@@ -122,11 +121,7 @@ static bool gains(const vec_kernel *k) {
     return lanes && widest <= 2;
 }
 
-hg_status vec_find_double(const vec_kernel *kernel, uint32_t registers, bool *doubled) {
-    vec_pressure pressure;
-    *doubled = false;
-    if (kernel->blocks || has_arrays(kernel) || !gains(kernel)) return HG_OK;
-    HG_TRY(vec_find_pressure(kernel, &pressure));
-    *doubled = (uint64_t)pressure.bytes * kernel->lanes * 2 <= registers;
-    return HG_OK;
+bool vec_wants_double(const vec_kernel *kernel, uint32_t registers) {
+    if (kernel->blocks || has_arrays(kernel) || !gains(kernel)) return false;
+    return (uint64_t)kernel->pressure.bytes * kernel->lanes * 2 <= registers;
 }

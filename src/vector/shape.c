@@ -5,15 +5,15 @@
 #include <string.h>
 
 static void visit_owner(former *x, const kir_value *v) {
-    const value_fact *outside = v->parent->owner ? fact_of(v->parent->owner) : NULL;
-    fact_of(v)->depth = (outside ? outside->depth : 0) + 1;
-    if (fact_of(v)->depth > MOST_NESTED) x->unsupported = "branches and loops more than 200 deep";
+    const shape_fact *outside = v->parent->owner ? shape_of(v->parent->owner) : NULL;
+    shape_of(v)->depth = (outside ? outside->depth : 0) + 1;
+    if (shape_of(v)->depth > MOST_NESTED) x->unsupported = "branches and loops more than 200 deep";
 }
 
 /* All that is left of the kernel is one branch of an IF: nobody comes back from the other. */
 static bool is_guard(const former *x, const kir_value *v) {
     bool one_branch = !v->body[0]->first != !v->body[1]->first, last = !v->next;
-    return one_branch && last && (v->parent == x->m->functions->body || (v->parent->owner && fact_of(v->parent->owner)->guard));
+    return one_branch && last && (v->parent == x->m->functions->body || (v->parent->owner && shape_of(v->parent->owner)->guard));
 }
 
 static uint8_t form_of(kir_lane_analysis *s, const kir_value *v) {
@@ -48,22 +48,21 @@ static void visit_set(kir_lane_analysis *s, const kir_value *v) {
 
 static void visit_continue(kir_lane_analysis *s, const kir_value *v) {
     const kir_value *loop = kir_lanes_of(v->parent->owner)->loop;
-    if (loop && kir_lanes_of(loop)->divergent) kir_lane_set(s, &fact_of(loop)->continues);
+    if (loop && kir_lanes_of(loop)->divergent) kir_lane_set(s, &shape_of(loop)->continues);
 }
 
 /* Of RETURN and EXIT: the loops around go on for the lanes that stay. */
 static void visit_leave(kir_lane_analysis *s, const kir_value *v) {
-    for (const kir_value *o = v->parent->owner; o && !fact_of(o)->leaves; o = o->parent->owner) kir_lane_set(s, &fact_of(o)->leaves);
+    for (const kir_value *o = v->parent->owner; o && !shape_of(o)->leaves; o = o->parent->owner) kir_lane_set(s, &shape_of(o)->leaves);
 }
 
 static void part(kir_lane_analysis *s, kir_value *v) {
     former *x = s->user;
-    value_fact *p = fact_of(v);
     if (is_guard(x, v)) { /* perhaps only since what is around it is one */
-        p->lanes.divergent = false;
-        kir_lane_set(s, &p->guard);
-    } else if (!p->split)
-        kir_lane_set(s, &p->lanes.divergent);
+        kir_lanes_of(v)->divergent = false;
+        kir_lane_set(s, &shape_of(v)->guard);
+    } else if (!split_of(v)->split)
+        kir_lane_set(s, &kir_lanes_of(v)->divergent);
     else if (v->args[0]->uniformity < KIR_BLOCK_UNIFORM)
         x->unsupported = "a barrier where lanes part";
 }
@@ -98,7 +97,7 @@ static bool wants_each(const kir_value *user, uint8_t i) {
         if (i >= kir_access_of(user).value) return true;
         return kir_access_is_open(user);
     case KIR_VAR_SET: return fact_of_var(user->u.var)->form == KIR_LANES_EACH;
-    default: return !kir_is_value(user) || fact_of(user)->lanes.form == KIR_LANES_EACH;
+    default: return !kir_is_value(user) || kir_lanes_of(user)->form == KIR_LANES_EACH;
     }
 }
 
@@ -106,37 +105,13 @@ static void mark_wanted(const kir_function *f) {
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
         if (is_dead(v)) continue;
         for (uint8_t i = 0; i < v->nargs; i++) {
-            value_fact *p = fact_of(v->args[i]);
-            if (p->lanes.form == KIR_LANES_AFFINE && wants_each(v, i)) p->wanted_each = true;
+            if (kir_lanes_of(v->args[i])->form == KIR_LANES_AFFINE && wants_each(v, i)) shape_of(v->args[i])->wanted_each = true;
         }
     }
-}
-
-/* ---- facts ---- */
-
-static bool make_facts(former *x) {
-    for (kir_var *v = x->m->vars; v; v = v->next)
-        if (!(v->scratch = hg_arena_alloc(&x->arena, sizeof(var_fact)))) return false;
-    for (kir_function *f = x->m->functions; f; f = f->next)
-        if (!(f->scratch = hg_arena_alloc(&x->arena, sizeof(function_fact)))) return false;
-    if (!kir_list_callers_first(x->m, NULL, NULL, &x->order)) return false;
-    for (uint64_t i = 0; i < x->order.count; i++) {
-        kir_function *f = x->order.data[i];
-        uint32_t count = kir_number(f);
-        value_fact *facts = hg_arena_alloc(&x->arena, ((size_t)count + 1) * sizeof *facts);
-        if (!facts) return false;
-        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            v->scratch = &facts[v->id];
-            if (v->op != KIR_VAR_GET || v->uniformity != KIR_AFFINE) continue;
-            fact_of_var(v->u.var)->form = KIR_LANES_AFFINE;
-            fact_of_var(v->u.var)->stride = v->stride;
-        }
-    }
-    return true;
 }
 
 /* Functions that change what is not their own; those in which lanes may end. Callees come after their callers. */
-static void find_masked(former *x) {
+bool vec_find_masked(former *x) {
     for (uint64_t i = x->order.count; i-- > 0;) {
         kir_function *f = x->order.data[i];
         function_fact *p = fact_of_function(f);
@@ -151,19 +126,23 @@ static void find_masked(former *x) {
         }
         if (p->masked && !f->pure) x->has_masked = true;
     }
-    if (!x->has_masked) return;
-    for (kir_var *v = x->m->vars; v; v = v->next)
+    for (kir_var *v = x->m->vars; v && x->has_masked; v = v->next)
         if (!v->function) fact_of_var(v)->form = KIR_LANES_EACH;
+    return true;
 }
 
-bool vec_find_shapes(former *x) {
-    kir_count_uses(x->m);
-    if (!make_facts(x)) return false;
-    find_masked(x);
-    if (x->k->blocks) vec_find_split(x);
+static void start_vars(const kir_function *f) {
+    for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+        if (v->op != KIR_VAR_GET || v->uniformity != KIR_AFFINE || fact_of_var(v->u.var)->form == KIR_LANES_EACH) continue;
+        fact_of_var(v->u.var)->form = KIR_LANES_AFFINE;
+        fact_of_var(v->u.var)->stride = v->stride;
+    }
+}
+
+bool vec_find_uniformity(former *x) {
+    for (uint64_t i = 0; i < x->order.count; i++) start_vars(x->order.data[i]);
     kir_lane_analysis analysis = {.rules = &RULES, .user = x, .m = x->m, .order = &x->order};
     kir_lane_analyse(&analysis);
-    if (x->k->blocks) vec_find_low(x);
     for (uint64_t i = 0; i < x->order.count; i++) mark_wanted(x->order.data[i]);
     return true;
 }

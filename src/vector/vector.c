@@ -33,6 +33,7 @@ vec_value *vec_turns_around(const vec_value *v) {
 
 void vec_kernel_destroy(vec_kernel *kernel) {
     if (!kernel) return;
+    hg_vec_free(&kernel->whole.conditions);
     hg_arena_free(&kernel->arena);
     hg_free(kernel);
 }

@@ -93,7 +93,7 @@ struct vec_value {
     bool each;    /* an element for each lane */
     uint8_t nargs;
     uint8_t losing_count;
-    bool settled, tested; /* vec_find_whole, vec_find_boxes */
+    bool settled, tested; /* facts of passes `whole` and `boxes` */
     bool ends;            /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
     bool exits;
     uint32_t id;   /* dense in the function */
@@ -162,6 +162,35 @@ typedef struct vec_function {
     uint32_t var_count, value_count;
 } vec_function;
 
+/* Facts of pass `pressure`: how much of the kernel function lives in vectors where that is most: bytes a lane, and the source instruction + 1 (0: none).
+ * An estimate: what a compiler moves, or calculates again, it does not know. */
+typedef struct vec_pressure {
+    uint32_t bytes, inst;
+} vec_pressure;
+
+/* Facts of pass `whole`: what a printer may ask of the first and the last of a call's whole turns, to print those turns without what it settles.
+ * `tested` is what the conditions are made of. `settled`: in those turns an IF's condition is true, a CHECK or FAULT_IF faults nobody; no lane ends. */
+typedef enum vec_condition_kind {
+    VEC_HOLDS,     /* the value is true in both */
+    VEC_HOLDS_NOT, /* false in both */
+    VEC_RISES,     /* the last one's value is not less than the first one's, and they are at most `lanes` lanes apart */
+    VEC_IN_BOUNDS  /* the places of all lanes of a CHECK are in bounds in both: as FITS */
+} vec_condition_kind;
+typedef struct vec_condition {
+    uint8_t kind;
+    const vec_value *value;
+    uint64_t lanes;
+} vec_condition;
+enum { VEC_MOST_CONDITIONS = 48 };
+typedef struct vec_whole {
+    bool possible;                    /* there is something to settle, and it can be asked */
+    HG_VEC(vec_condition) conditions; /* of values that are one */
+} vec_whole;
+
+/* Facts of pass `boxes`, of a kernel of blocks: TURNS that may be printed a second time, for blocks of whole rows all of whose lanes run, are `settled`.
+ * In them, so is a CHECK that faults nobody, an IF whose condition is true, and a comparison that is true in all lanes, where the bounds of what it is
+ * made of say so in the block: the least and the largest value of each operation that is `tested`. */
+
 typedef struct vec_kernel {
     hg_arena arena;
     const kir_module *module;                /* inputs, slots, tables, source; borrowed */
@@ -172,10 +201,14 @@ typedef struct vec_kernel {
     uint32_t function_count;
     vec_var *shared, *last_shared; /* variables that functions share */
     uint32_t shared_count;
+    /* facts of passes */
+    vec_whole whole;
+    vec_pressure pressure;
 } vec_kernel;
 
 typedef struct vec_options {
     uint32_t lanes; /* of a turn, a power of two from 2 to 256 */
+    bool plain;     /* without the passes of the form */
     bool blocks;    /* a kernel that asks where lanes are in their blocks is a kernel of blocks too */
 } vec_options;
 /* How wide turns of native code are. */
@@ -190,6 +223,20 @@ bool vec_asks_for_places(const kir_module *module);
  * scratch pointers are written, and of a kernel of blocks the uniformity (kir_find_row_uniformity). HG_ERROR_ISA: the kernel has what the
  * vector form has not; the text says what. HG_ERROR_OUT_OF_MEMORY. */
 hg_status vec_form(const kir_module *module, const vec_options *options, vec_kernel **kernel) HG_NODISCARD;
+/* Passes of the form (pipeline.def). Operations are numbered, and their uses counted, before each and behind it. */
+typedef enum vec_pass_id {
+#define VEC_PASS(id, name, what) VEC_PASS_##id,
+#include "vector/pipeline.def"
+    VEC_PASS_COUNT
+} vec_pass_id;
+typedef struct vec_pass {
+    const char *name, *what;
+    hg_status (*run)(vec_kernel *kernel);
+} vec_pass;
+const vec_pass *vec_pass_get(vec_pass_id id);
+vec_pass_id vec_pass_find(const char *name); /* VEC_PASS_COUNT: no pass has that name */
+/* Runs a pass. HG_ERROR_OUT_OF_MEMORY. */
+hg_status vec_pass_run(vec_kernel *kernel, vec_pass_id id) HG_NODISCARD;
 void vec_kernel_destroy(vec_kernel *kernel);
 void vec_caps(kir_caps *caps);
 
@@ -226,12 +273,6 @@ bool vec_reads_unset(const vec_function *f);
 /* Where the operands of a memory operation begin behind its place. */
 static inline uint8_t vec_place_args(const vec_value *v) { return (uint8_t)(v->u.mem.open + v->u.mem.has_index); }
 
-/* How much of the kernel function lives in vectors where that is most: bytes a lane, and the source instruction + 1 (0: none). An estimate: what a
- * compiler moves, or calculates again, it does not know. Numbers the operations. */
-typedef struct vec_pressure {
-    uint32_t bytes, inst;
-} vec_pressure;
-hg_status vec_find_pressure(const vec_kernel *kernel, vec_pressure *pressure) HG_NODISCARD;
 /* What a compiler has to do for a kernel whose native vectors have so many bytes, in instructions of its text (work.c). LLVM takes 60 to 90 us for
  * one, on the machine of docs/performance.md. */
 enum { VEC_MOST_WORK = 100000 };
@@ -239,34 +280,8 @@ uint64_t vec_work(const vec_kernel *kernel, uint32_t bytes);
 /* Whether nobody should have it compiled: it stays interpreted, and `why` says so. */
 bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[120]);
 /* Whether turns of twice the lanes are worth their text, and all that lives in vectors then still fits into `registers` bytes of them. */
-hg_status vec_find_double(const vec_kernel *kernel, uint32_t registers, bool *doubled) HG_NODISCARD;
+bool vec_wants_double(const vec_kernel *kernel, uint32_t registers);
 
-/* What a printer may ask of the first and the last of a call's whole turns, to print those turns without what it settles (whole.c). */
-typedef enum vec_condition_kind {
-    VEC_HOLDS,     /* the value is true in both */
-    VEC_HOLDS_NOT, /* false in both */
-    VEC_RISES,     /* the last one's value is not less than the first one's, and they are at most `lanes` lanes apart */
-    VEC_IN_BOUNDS  /* the places of all lanes of a CHECK are in bounds in both: as FITS */
-} vec_condition_kind;
-typedef struct vec_condition {
-    uint8_t kind;
-    const vec_value *value;
-    uint64_t lanes;
-} vec_condition;
-enum { VEC_MOST_CONDITIONS = 48 };
-typedef struct vec_whole {
-    bool possible;                    /* there is something to settle, and it can be asked */
-    HG_VEC(vec_condition) conditions; /* of values that are one */
-} vec_whole;
-/* Of the kernel function. `tested`: what the conditions are made of. `settled`: in those turns an IF's condition is true, a CHECK or FAULT_IF
- * faults nobody; no lane ends. Numbers the operations and counts their uses. The caller frees whole. */
-hg_status vec_find_whole(vec_kernel *kernel, vec_whole *whole) HG_NODISCARD;
-void vec_whole_free(vec_whole *whole);
-
-/* Of a kernel of blocks (box.c): TURNS that may be printed a second time, for blocks of whole rows all of whose lanes run, are `settled`. In them, so
- * is a CHECK that faults nobody, an IF whose condition is true, and a comparison that is true in all lanes, where the bounds of what it is
- * made of say so in the block: the least and the largest value of each operation that is `tested`. */
-hg_status vec_find_boxes(vec_kernel *kernel) HG_NODISCARD;
 /* The RAMP that an operation is, or widens; NULL: none. */
 vec_value *vec_ramp_of(const vec_value *v);
 

@@ -3,7 +3,7 @@
  * one. A printer may ask them there and print the turns between without what they settle: no check, no lane that ends.
  *
  * Requires: vec_verify, numbered operations. Must not know: targets. */
-#include "vector/vector.h"
+#include "vector/passes.h"
 #include "kir/analysis/range.h"
 
 enum { UNKNOWN = -1, MOST_VALUES = 512, MOST_STRIDE = 1 << 20 };
@@ -160,26 +160,25 @@ static void mark_all(const vec_kernel *k, vec_whole *whole) {
         for (uint8_t i = 0; last->tested && i < last->nargs; i++) mark_tested(last->args[i]);
 }
 
-hg_status vec_find_whole(vec_kernel *kernel, vec_whole *whole) {
+static void forget(const vec_function *f) {
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) v->settled = v->tested = false;
+}
+
+hg_status vec_pass_whole(vec_kernel *kernel) {
     vec_function *f = kernel->functions;
-    *whole = (vec_whole){0};
-    vec_count_uses(f);
+    vec_whole *whole = &kernel->whole;
+    whole->possible = false;
+    whole->conditions.count = 0;
     if (kernel->blocks || !kernel->can_end || f->value_count > MOST_VALUES) return HG_OK;
     finder s = {.whole = whole, .strides = hg_calloc((size_t)f->value_count + 1, sizeof *s.strides)};
     if (!s.strides) return hg_fail_memory();
-    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
-        v->settled = v->tested = false;
-        s.strides[v->id] = find_stride(&s, v);
-    }
+    forget(f);
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) s.strides[v->id] = find_stride(&s, v);
     whole->possible = visit(&s, f->body) && whole->conditions.count <= VEC_MOST_CONDITIONS;
-    if (whole->possible) mark_all(kernel, whole);
+    if (whole->possible)
+        mark_all(kernel, whole);
+    else
+        forget(f);
     hg_free(s.strides);
-    if (!s.failed) return HG_OK;
-    vec_whole_free(whole);
-    return hg_fail_memory();
-}
-
-void vec_whole_free(vec_whole *whole) {
-    hg_vec_free(&whole->conditions);
-    *whole = (vec_whole){0};
+    return s.failed ? hg_fail_memory() : HG_OK;
 }

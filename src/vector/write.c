@@ -161,7 +161,7 @@ void vec_back_to(former *x, vec_place place) {
 
 /* ---- masks ---- */
 
-vec_var *vec_mask_of(const kir_region *r) { return r->owner ? fact_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
+vec_var *vec_mask_of(const kir_region *r) { return r->owner ? control_of(r->owner)->mask[r == r->owner->body[0] ? 0 : 1] : NULL; }
 
 vec_value *vec_mask_here(former *x) {
     vec_var *mask = vec_mask_of(x->region);
@@ -177,11 +177,12 @@ void vec_lose(former *x, vec_value *v, const kir_value *loop, bool next) {
     vec_var *list[2 * MOST_NESTED + 2];
     uint32_t count = 0;
     for (const kir_region *r = x->region; r->owner; r = r->owner->parent) {
-        const value_fact *p = fact_of(r->owner);
         bool last = r->owner == loop;
-        if (!p->lanes.divergent && !last) continue;
-        if (p->lanes.divergent) list[count++] = vec_mask_of(r);
-        if (p->lanes.divergent && p->next && p->next != vec_mask_of(r) && (!last || next)) list[count++] = p->next;
+        if (!kir_lanes_of(r->owner)->divergent && !last) continue;
+        if (kir_lanes_of(r->owner)->divergent) list[count++] = vec_mask_of(r);
+        if (kir_lanes_of(r->owner)->divergent && control_of(r->owner)->next && control_of(r->owner)->next != vec_mask_of(r) &&
+            (!last || next))
+            list[count++] = control_of(r->owner)->next;
         if (last) break;
     }
     v->losing = hg_arena_alloc(&x->k->arena, (count + 1) * sizeof *v->losing);

@@ -96,7 +96,6 @@ static void test_many_conditions(void) {
     hg_text text = {0};
     kir_module *m = NULL;
     vec_kernel *k = NULL;
-    vec_whole whole = {0};
     hg_text_addf(&text, "module t\ninput 0: u64 param 1 buffer \"x\"\ninput 1: u32 param 2 \"n\"\nslot 0: buffer input 0 read written\n\n"
                         "function @main() -> void {\n  %%x = input 0\n  %%n: u32 = input 1\n  %%i: u64 = id global_lane_id\n"
                         "  %%five: u32 = const 5\n  %%c0: bool = cmp_ult %%n, %%five\n  %%c1: bool = cmp_ult %%five, %%n\n");
@@ -106,10 +105,8 @@ static void test_many_conditions(void) {
     CHECK_MESSAGE(kir_parse(text.data, text.length, NULL, &m) == HG_OK, "%s", hg_last_error_text());
     kir_find_uniformity(m, false);
     CHECK(vec_form(m, &(vec_options){.lanes = 8}, &k) == HG_OK);
-    CHECK(vec_find_whole(k, &whole) == HG_OK);
-    CHECK(!whole.possible);
-    CHECK_MESSAGE(whole.conditions.count <= VEC_MOST_CONDITIONS + 1, "%llu conditions", (unsigned long long)whole.conditions.count);
-    vec_whole_free(&whole);
+    CHECK(!k->whole.possible);
+    CHECK_MESSAGE(k->whole.conditions.count <= VEC_MOST_CONDITIONS + 1, "%llu conditions", (unsigned long long)k->whole.conditions.count);
     vec_kernel_destroy(k);
     kir_module_destroy(m);
     hg_text_free(&text);
