@@ -405,6 +405,10 @@ kir_value *kir_walk(const kir_value *v, const kir_region *root);
 
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status kir_verify(const kir_module *m) HG_NODISCARD;
-void kir_print(hg_text *out, const kir_module *m); /* numbers the functions; kir/parse.h reads it back */
+/* Of a value primitive alone, for other forms: NULL, or the rule that these types of arguments and this result break. */
+const char *kir_verify_prim(kir_op op, uint8_t result, const uint8_t *args, uint8_t nargs);
+void kir_print(hg_text *out, const kir_module *m);           /* numbers the functions; kir/parse.h reads it back */
+void kir_print_head(hg_text *out, const kir_module *module); /* its first line, inputs, slots and tables */
+void kir_print_quoted(hg_text *out, const char *text);       /* a string of the text form */
 
 #endif

@@ -2,7 +2,7 @@
  * walk. Regions nest in the module, not on the stack.
  * Must not know: passes, programs. */
 #include "isa/program.h"
-#include "kir/parse_internal.h"
+#include "kir/reader.h"
 #include <string.h>
 
 static bool skip_line(kir_reader *r) {
@@ -301,10 +301,20 @@ static bool read_function(kir_reader *r) {
     return true;
 }
 
-static bool read_statement(kir_reader *r) {
+/* Input, slot or table: *found. */
+static bool read_declaration(kir_reader *r, bool *found) {
+    *found = true;
     if (kir_accept_word(r, "input")) return read_input(r);
     if (kir_accept_word(r, "slot")) return read_slot(r);
     if (kir_accept_word(r, "table")) return read_table(r);
+    *found = false;
+    return true;
+}
+
+static bool read_statement(kir_reader *r) {
+    bool found;
+    if (!read_declaration(r, &found)) return false;
+    if (found) return true;
     if (kir_accept_word(r, "var")) return read_vars(r, NULL);
     if (kir_accept_word(r, "function")) return read_function(r);
     return kir_expected(r, "input, slot, table, var or function");
@@ -320,6 +330,23 @@ static bool read_all(kir_reader *r) {
         if (!read_statement(r) || !kir_expect_line(r)) return false;
     }
     return r->module->functions || kir_expected(r, "a function");
+}
+
+bool kir_read_head(kir_reader *r) {
+    bool found = true;
+    kir_next(r);
+    if (!read_module(r)) return false;
+    while (found) {
+        while (kir_accept(r, KIR_TOKEN_LINE)) {}
+        if (!read_declaration(r, &found) || (found && !kir_expect_line(r))) return false;
+    }
+    return true;
+}
+
+void kir_reader_free(kir_reader *r) {
+    hg_vec_free(&r->symbols);
+    hg_free(r->heads);
+    r->heads = NULL;
 }
 
 /* What the operations themselves say; the device form has none of these flags but those that its text says. */
@@ -344,8 +371,7 @@ hg_status kir_parse(const char *text, size_t length, hg_diagnostics *diagnostics
     r.module = kir_module_create("");
     if (!r.module) return hg_fail_memory();
     bool ok = length <= UINT32_MAX ? read_all(&r) : kir_error(&r, &r.token, "a text of more than 4 GiB");
-    hg_vec_free(&r.symbols);
-    hg_free(r.heads);
+    kir_reader_free(&r);
     if (!ok) {
         kir_module_destroy(r.module);
         return r.no_memory ? HG_ERROR_OUT_OF_MEMORY : HG_ERROR_ISA;

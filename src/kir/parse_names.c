@@ -1,5 +1,5 @@
 /* Names of variables, functions, tables and values while kernel IR text is read. Must not know: operations. */
-#include "kir/parse_internal.h"
+#include "kir/reader.h"
 #include <string.h>
 
 /* ---- what they look like ---- */

@@ -1,7 +1,7 @@
 /* Operations of kernel IR text. What an operation takes and gives is prim.def's; those that carry more than arguments have a reader here.
  * Must not know: declarations. */
 #include "isa/program.h"
-#include "kir/parse_internal.h"
+#include "kir/reader.h"
 #include "kir/step.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * values are kir_number's. Names that several variables, tables or functions share get a number behind a point. */
 #include "isa/program.h"
 #include "kir/step.h"
-#include "kir/text_internal.h"
+#include "kir/words.h"
 #include "kir/walk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void number_all(printer *p, named *list) {
     number(list, n, p->vars);
 }
 
-static void print_quoted(hg_text *out, const char *text) {
+void kir_print_quoted(hg_text *out, const char *text) {
     hg_text_add(out, "\"", 1);
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -79,7 +79,7 @@ static void print_name(hg_text *out, const char *name, uint32_t number) {
     else if (kir_is_plain_name(name))
         hg_text_addf(out, "%s", name);
     else
-        print_quoted(out, name);
+        kir_print_quoted(out, name);
     if (name && *name && number) hg_text_addf(out, ".%u", (unsigned)number);
 }
 
@@ -292,7 +292,7 @@ static void print_fault_fields(hg_text *out, const kir_value *v) {
     bool open = false;
     if (v->u.fault.message) {
         hg_text_add(out, " ", 1);
-        print_quoted(out, v->u.fault.message);
+        kir_print_quoted(out, v->u.fault.message);
     }
     if (v->u.fault.operand) add_field(out, &open, "operand", v->u.fault.operand);
     add_field(out, &open, NULL, 0);
@@ -433,7 +433,7 @@ static void print_input(hg_text *out, const kir_input *input, uint64_t i) {
     hg_text_addf(out, "%s%s", input->is_buffer ? " buffer" : "", input->is_pool ? " pool" : "");
     if (input->name) {
         hg_text_add(out, " ", 1);
-        print_quoted(out, input->name);
+        kir_print_quoted(out, input->name);
     }
     hg_text_add(out, "\n", 1);
 }
@@ -500,10 +500,10 @@ static void print_head(const printer *p) {
     for (uint64_t i = 0; i < m->inputs.count; i++) print_input(p->out, &m->inputs.data[i], i);
     for (uint64_t i = 0; i < m->slots.count; i++) print_slot(p, &m->slots.data[i], i);
     print_tables(p);
-    print_vars(p, NULL, "");
 }
 
-void kir_print(hg_text *out, const kir_module *m) {
+/* What is printed before functions, then they, if the body is wanted. */
+static void print_module(hg_text *out, const kir_module *m, bool body) {
     printer p = {.out = out, .m = m};
     uint64_t most = (uint64_t)m->var_count + m->function_count + m->table_count + 1;
     named *list = hg_calloc((size_t)most, sizeof *list);
@@ -513,7 +513,8 @@ void kir_print(hg_text *out, const kir_module *m) {
     if (list && p.vars && p.functions && p.tables) {
         number_all(&p, list);
         print_head(&p);
-        for (kir_function *f = m->functions; f; f = f->next) {
+        if (body) print_vars(&p, NULL, "");
+        for (kir_function *f = m->functions; f && body; f = f->next) {
             kir_number(f);
             print_function(&p, f);
         }
@@ -525,3 +526,7 @@ void kir_print(hg_text *out, const kir_module *m) {
     hg_free(p.functions);
     hg_free(p.tables);
 }
+
+void kir_print(hg_text *out, const kir_module *m) { print_module(out, m, true); }
+
+void kir_print_head(hg_text *out, const kir_module *m) { print_module(out, m, false); }

@@ -1,4 +1,4 @@
-#include "kir/text_internal.h"
+#include "kir/words.h"
 #include "kir/access.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Kernel IR text to tokens, and what reads one or two of them. A line is a statement; a comment runs from ; to the end of the line.
  * Must not know: modules. */
 #include "isa/program.h"
-#include "kir/parse_internal.h"
+#include "kir/reader.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@ static bool is_letter_of(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 
 void kir_reader_init(kir_reader *r, const char *text, size_t length, hg_diagnostics *diagnostics) {
     memset(r, 0, sizeof *r);
+    r->what = "kernel IR";
     r->text = text;
     r->length = length;
     r->line = 1;
@@ -77,7 +78,7 @@ bool kir_error(kir_reader *r, const kir_token *at, const char *format, ...) {
     va_end(args);
     hg_place place = {.line = at->line, .column = at->column, .length = at->length ? at->length : 1, .instruction = HG_NONE};
     hg_diagnose(r->diagnostics, HG_SEVERITY_ERROR, "S02", place, NULL, "%s", message);
-    (void)hg_fail(HG_ERROR_ISA, "kernel IR, line %u, column %u: %s", (unsigned)at->line, (unsigned)at->column, message);
+    (void)hg_fail(HG_ERROR_ISA, "%s, line %u, column %u: %s", r->what, (unsigned)at->line, (unsigned)at->column, message);
     return false;
 }
 

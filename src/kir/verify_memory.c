@@ -1,7 +1,7 @@
 /* Rules of memory operations and whole-array steps. */
 #include "isa/program.h"
 #include "kir/step.h"
-#include "kir/text_internal.h"
+#include "kir/words.h"
 #include "kir/verify_internal.h"
 
 const char *kir_verify_var(const kir_function *f, const kir_var *var, bool array) {

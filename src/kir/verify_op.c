@@ -189,7 +189,8 @@ static bool is_pure_enough(const kir_value *v) {
     }
 }
 
-const char *kir_verify_operation(const kir_module *m, const kir_function *f, const kir_value *v) {
+/* What the operation's row says of types. */
+static const char *check_types(const kir_value *v) {
     const kir_op_info *row = kir_op_get((kir_op)v->op);
     uint8_t first = v->nargs ? v->args[0]->type : KIR_VOID;
     const char *why = check_class(v, first, row);
@@ -200,6 +201,22 @@ const char *kir_verify_operation(const kir_module *m, const kir_function *f, con
     bool may_be_void = row->result == KIR_RESULT_NONE || v->op == KIR_CALL || v->op == KIR_STEP;
     if (!kir_is_type(v->type) && !(may_be_void && v->type == KIR_VOID)) return "result of no type";
     if (row->class == KIR_CLASS_CONVERT && !converts((kir_op)v->op, first, v->type)) return "does not convert these types";
-    why = check_fields(m, f, v);
+    return NULL;
+}
+
+const char *kir_verify_operation(const kir_module *m, const kir_function *f, const kir_value *v) {
+    const char *why = check_types(v);
+    if (!why) why = check_fields(m, f, v);
     return !why && f->pure && !is_pure_enough(v) ? "not in a pure function" : why;
+}
+
+const char *kir_verify_prim(kir_op op, uint8_t result, const uint8_t *args, uint8_t nargs) {
+    kir_value values[3] = {{0}}, *list[3] = {&values[0], &values[1], &values[2]};
+    if (op >= KIR_OP_COUNT || !kir_op_has(op, KIR_F_VALUE)) return "no value primitive";
+    if (nargs > HG_COUNT_OF(values) || kir_op_get(op)->args != nargs) return "wrong number of arguments";
+    for (uint8_t i = 0; i < nargs; i++) {
+        values[i].type = args[i];
+        if (!kir_is_narrow_type(args[i])) return "argument has no type, or one of more than 64 bits";
+    }
+    return check_types(&(kir_value){.op = (uint8_t)op, .type = result, .nargs = nargs, .args = list});
 }

@@ -1,13 +1,16 @@
-/* The vector form as text, for people and tests: one operation a line, regions indented. A value that is each is %N, one that is one is $N. */
+/* The vector form as text (docs/design/vector-form.md); vec_parse reads it back. One operation a line, regions indented. A value that is each is %N, one that
+ * is one is $N. */
 #include "vector/vector.h"
 
 #include "isa/program.h"
+#include "vector/text_internal.h"
 
 enum { MOST_INDENT = 32 };
 
 typedef struct printer {
     hg_text *out;
     const vec_kernel *k;
+    const vec_function *f;
     uint32_t indent, inst;
 } printer;
 
@@ -19,31 +22,34 @@ static void var_name(hg_text *out, const vec_var *v) {
     hg_text_addf(out, "%s%s%u", v->shared ? "$" : "", v->mask ? "m" : v->length ? "a" : v->each ? "v" : "s", (unsigned)v->id);
 }
 
+/* "inst 3 ; add.u32 r1, r2, r3" where another one begins. */
 static void source(printer *p, const vec_value *v) {
-    if (!v->inst || v->inst == p->inst || !p->k->module->program) return;
+    if (v->inst == p->inst) return;
     p->inst = v->inst;
     line(p);
-    hg_text_addf(p->out, "; ");
-    hg_print_instruction(p->out, p->k->module->program, v->inst - 1);
+    if (!v->inst) {
+        hg_text_addf(p->out, "inst none\n");
+        return;
+    }
+    hg_text_addf(p->out, "inst %u", (unsigned)v->inst - 1);
+    const hg_program *program = p->k->module->program;
+    if (program && v->inst <= program->inst_count) {
+        hg_text_addf(p->out, " ; ");
+        hg_print_instruction(p->out, program, v->inst - 1);
+    }
     hg_text_addf(p->out, "\n");
 }
 
-static const char *reach_name(uint8_t reach) {
-    static const char *const names[] = {"one", "row", "stride", "each"};
-    return names[reach];
-}
-
 static void print_place(hg_text *out, const vec_value *v) {
-    static const char *const spaces[] = {"slot", "slot", "shared", "class", "flat"};
-    hg_text_addf(out, " %s", spaces[v->u.mem.space]);
+    hg_text_addf(out, " %s", kir_word(&kir_space_words, v->u.mem.space));
+    if (v->u.mem.space == KIR_CLASS) hg_text_addf(out, " %u", (unsigned)v->u.mem.class_id);
     if (v->u.mem.open) {
-        hg_text_addf(out, " ");
+        hg_text_addf(out, " open ");
         name(out, v->args[0]);
     } else if (v->u.mem.space == KIR_BUFFER || v->u.mem.space == KIR_POOL) {
         hg_text_addf(out, " %u", (unsigned)v->u.mem.slot);
     }
-    if (v->u.mem.space == KIR_CLASS) hg_text_addf(out, " %u", (unsigned)v->u.mem.class_id);
-    hg_text_addf(out, " %s", reach_name(v->u.mem.reach));
+    hg_text_addf(out, " %s", kir_word(&vec_reach_words, v->u.mem.reach));
     if (v->u.mem.reach == VEC_REACH_STRIDE) hg_text_addf(out, " %lld", (long long)v->u.mem.stride);
     hg_text_addf(out, " [");
     if (v->u.mem.has_index) name(out, v->args[v->u.mem.open]);
@@ -51,7 +57,8 @@ static void print_place(hg_text *out, const vec_value *v) {
     hg_text_addf(out, "]");
 }
 
-static void print_fields(hg_text *out, const vec_value *v) {
+static void print_fields(const printer *p, const vec_value *v) {
+    hg_text *out = p->out;
     switch ((vec_op)v->op) {
     case VEC_CONST:
     case VEC_INPUT:
@@ -69,27 +76,55 @@ static void print_fields(hg_text *out, const vec_value *v) {
         hg_text_addf(out, " ");
         var_name(out, v->u.var);
         break;
-    case VEC_TABLE_GET: hg_text_addf(out, " %s", v->u.table->name ? v->u.table->name : "table"); break;
+    case VEC_TABLE_GET: hg_text_addf(out, " t%u", (unsigned)v->u.table->id); break;
     case VEC_CALL:
-        hg_text_addf(out, " @%s", v->u.call.to->name);
+        hg_text_addf(out, " f%u", (unsigned)v->u.call.to->id);
         for (uint8_t i = 0; i < v->u.call.to->array_count; i++) {
             hg_text_addf(out, " ");
             var_name(out, v->u.call.arrays[i]);
         }
         break;
+    case VEC_ATOMIC:
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
     case VEC_FITS:
-    case VEC_ATOMIC:
+        if (v->op == VEC_ATOMIC) hg_text_addf(out, ".%s", kir_word(&kir_atomic_words, v->u.mem.atomic));
         print_place(out, v);
-        if (v->op == VEC_ATOMIC && v->u.mem.combines) hg_text_addf(out, " combines");
-        if (v->op == VEC_STORE && v->u.mem.streams) hg_text_addf(out, " streams");
         break;
-    case VEC_FAULT_IF: hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code); break;
+    case VEC_FAULT_IF:
+        hg_text_addf(out, " F%02u", (unsigned)v->u.fault.code);
+        if (v->u.fault.message) {
+            hg_text_addf(out, " ");
+            kir_print_quoted(out, v->u.fault.message);
+        }
+        break;
     case VEC_LEAVE: hg_text_addf(out, v->exits ? " exit" : v->ends ? " end" : ""); break;
     default: break;
     }
+}
+
+/* "{bytes 4, operand 1}": where it is not what the rest of the line says. */
+static void field(hg_text *out, bool *open, const char *word, uint64_t number, bool numbered) {
+    hg_text_addf(out, "%s%s", *open ? ", " : " {", word);
+    if (numbered) hg_text_addf(out, " %llu", (unsigned long long)number);
+    *open = true;
+}
+
+static void print_braces(hg_text *out, const vec_value *v) {
+    bool open = false;
+    if (v->op == VEC_FAULT_IF) {
+        if (v->u.fault.operand) field(out, &open, "operand", v->u.fault.operand, true);
+        if (v->u.fault.values + 1 != v->nargs) field(out, &open, "values", v->u.fault.values, true);
+    } else if (vec_op_has((vec_op)v->op, VEC_F_PLACE)) {
+        if (v->u.mem.bytes != vec_text_bytes(v)) field(out, &open, "bytes", v->u.mem.bytes, true);
+        if (v->u.mem.size != v->u.mem.bytes) field(out, &open, "size", v->u.mem.size, true);
+        if (v->u.mem.operand) field(out, &open, "operand", v->u.mem.operand, true);
+        if (v->u.mem.end) field(out, &open, "end", v->u.mem.end, true);
+        for (size_t i = 0; i < VEC_MEM_FLAGS; i++)
+            if (*vec_mem_flag((vec_value *)(uintptr_t)v, i)) field(out, &open, vec_mem_flag_words.words[i], 0, false);
+    }
+    if (open) hg_text_addf(out, "}");
 }
 
 static void print_value(printer *p, const vec_value *v) {
@@ -100,13 +135,14 @@ static void print_value(printer *p, const vec_value *v) {
         hg_text_addf(p->out, ": %s = ", kir_type_name(v->type));
     }
     hg_text_addf(p->out, "%s", v->op == VEC_PRIM ? kir_op_name((kir_op)v->prim) : VEC_OPS[v->op].text);
-    print_fields(p->out, v);
+    print_fields(p, v);
     bool place = vec_op_has((vec_op)v->op, VEC_F_PLACE);
     const char *comma = place || v->op == VEC_SET ? ", " : " ";
     for (uint8_t i = place ? vec_place_args(v) : 0; i < v->nargs; i++, comma = ", ") {
         hg_text_addf(p->out, "%s", comma);
         name(p->out, v->args[i]);
     }
+    print_braces(p->out, v);
     if (v->mask) {
         hg_text_addf(p->out, " where ");
         name(p->out, v->mask);
@@ -115,7 +151,25 @@ static void print_value(printer *p, const vec_value *v) {
         hg_text_addf(p->out, i ? ", " : " losing ");
         var_name(p->out, v->losing[i]);
     }
-    hg_text_addf(p->out, v->body[0] ? " {\n" : "\n");
+    hg_text_addf(p->out, "%s%s%s\n", v->settled ? " settled" : "", v->tested ? " tested" : "", v->body[0] ? " {" : "");
+}
+
+/* Those of a TURNS, or of all others: NULL. */
+static void print_vars(printer *p, const vec_var *v, const vec_value *turns) {
+    for (; v; v = v->next) {
+        if ((v->kept ? NULL : v->turns) != turns) continue;
+        line(p);
+        hg_text_addf(p->out, "var ");
+        var_name(p->out, v);
+        hg_text_addf(p->out, ":%s%s %s %s", v->by_reference ? " reference" : "", v->kept ? " kept" : "", v->each ? "each" : "one",
+                     kir_type_name(v->type));
+        if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
+        if (v->name) {
+            hg_text_addf(p->out, " ");
+            kir_print_quoted(p->out, v->name);
+        }
+        hg_text_addf(p->out, "\n");
+    }
 }
 
 static void print_body(printer *p, const vec_region *root) {
@@ -130,42 +184,57 @@ static void print_body(printer *p, const vec_region *root) {
             hg_text_addf(p->out, at_else ? "} else {\n" : "}\n");
         }
         p->indent += c.v ? c.v->body[0] != NULL : at_else;
-    }
-}
-
-static void print_vars(printer *p, const vec_var *v) {
-    for (; v; v = v->next) {
-        hg_text_addf(p->out, "  var ");
-        var_name(p->out, v);
-        hg_text_addf(p->out, ": %s%s %s",
-                     v->by_reference ? "by reference "
-                     : v->kept       ? "kept "
-                                     : "",
-                     v->each ? "each" : "one", kir_type_name(v->type));
-        if (v->length) hg_text_addf(p->out, "[%u]", (unsigned)v->length);
-        hg_text_addf(p->out, v->name ? " ; %s\n" : "\n", v->name);
+        if (c.v && c.v->op == VEC_TURNS) print_vars(p, p->f->vars, c.v);
     }
 }
 
 static void print_function(printer *p, vec_function *f) {
     vec_number(f);
-    hg_text_addf(p->out, "\n%s @%s(", f != p->k->functions ? "function" : p->k->blocks ? "block" : "turn", f->name);
+    hg_text_addf(p->out, "\n%s f%u ", f != p->k->functions ? "function" : p->k->blocks ? "block" : "turn", (unsigned)f->id);
+    kir_print_quoted(p->out, f->name);
+    hg_text_addf(p->out, " (");
     for (uint8_t i = 0; i < f->param_count; i++)
         hg_text_addf(p->out, "%s%s %s", i ? ", " : "", f->param_each[i] ? "each" : "one", kir_type_name(f->param_types[i]));
     hg_text_addf(p->out, ")");
     if (f->result != KIR_VOID) hg_text_addf(p->out, " -> %s %s", f->result_each ? "each" : "one", kir_type_name(f->result));
+    hg_text_addf(p->out, "%s%s", f->masked ? " masked" : "", f->can_end ? " ends" : "");
     if (f->limbs_op != KIR_OP_COUNT) hg_text_addf(p->out, " limbs %s", kir_op_name((kir_op)f->limbs_op));
+    for (uint8_t i = 0; i < f->array_count; i++) {
+        hg_text_addf(p->out, i ? ", " : " arrays ");
+        var_name(p->out, f->array_params[i]);
+    }
     hg_text_addf(p->out, " {\n");
-    print_vars(p, f->vars);
+    p->f = f;
+    p->indent = 1;
+    print_vars(p, f->vars, NULL);
     p->inst = 0;
     print_body(p, f->body);
     hg_text_addf(p->out, "}\n");
 }
 
+static void print_whole(printer *p) {
+    const vec_whole *whole = &p->k->whole;
+    if (!whole->possible) return;
+    hg_text_addf(p->out, "\nwhole {\n");
+    for (uint64_t i = 0; i < whole->conditions.count; i++) {
+        const vec_condition *c = &whole->conditions.data[i];
+        hg_text_addf(p->out, "  %s %u", kir_word(&vec_condition_words, c->kind), (unsigned)c->value->id);
+        if (c->kind == VEC_RISES) hg_text_addf(p->out, " in %llu", (unsigned long long)c->lanes);
+        hg_text_addf(p->out, "\n");
+    }
+    hg_text_addf(p->out, "}\n");
+}
+
 void vec_print(hg_text *out, vec_kernel *kernel) {
     printer p = {.out = out, .k = kernel};
-    hg_text_addf(out, "vector form of %s, %u lanes a turn%s\n", kernel->module->name, (unsigned)kernel->lanes,
-                 kernel->can_end ? ", lanes may end" : "");
-    print_vars(&p, kernel->shared);
+    kir_print_head(out, kernel->module);
+    hg_text_addf(out, "lanes %u%s\n", (unsigned)kernel->lanes, kernel->can_end ? " ends" : "");
+    print_vars(&p, kernel->shared, NULL);
     for (vec_function *f = kernel->functions; f; f = f->next) print_function(&p, f);
+    print_whole(&p);
+    if (kernel->pressure.bytes) {
+        hg_text_addf(out, "\npressure %u", (unsigned)kernel->pressure.bytes);
+        if (kernel->pressure.inst) hg_text_addf(out, " inst %u", (unsigned)kernel->pressure.inst - 1);
+        hg_text_addf(out, "\n");
+    }
 }

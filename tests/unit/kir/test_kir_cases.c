@@ -14,12 +14,11 @@
 #include "kir/parse.h"
 #include "kir/pipeline/pipeline.h"
 #include "support/kir_text.h"
+#include "support/text_cases.h"
+#include "support/vector_text.h"
 #include "test.h"
 #include "vector/vector.h"
-#include <dirent.h>
 #include <stdlib.h>
-
-static const char GIVES[] = "\n; gives\n";
 
 /* ---- options ---- */
 
@@ -27,17 +26,6 @@ typedef struct option {
     const char *word;
     bool *flag;
 } option;
-
-/* The rest of the line that begins with "; KEY:", in buffer; false: there is none. */
-static bool find_line(const char *text, const char *key, char *buffer, size_t size) {
-    char head[32];
-    snprintf(head, sizeof head, "; %s:", key);
-    const char *at = strstr(text, head);
-    if (!at) return false;
-    at += strlen(head);
-    snprintf(buffer, size, "%.*s", (int)strcspn(at, "\n"), at);
-    return true;
-}
 
 static bool set_options(const char *words, const option *options, size_t count, char *error, size_t size) {
     char copy[256], *rest = copy;
@@ -84,8 +72,9 @@ static bool read_options(const char *text, kir_caps *caps, kir_device_options *d
                                 {"distinct", &distinct}};
     caps->name = "case";
     t->max_arenas = 2;
-    if (find_line(text, "caps", words, sizeof words) && !set_options(words, of_caps, HG_COUNT_OF(of_caps), error, size)) return false;
-    if (find_line(text, "device", words, sizeof words) && !set_options(words, of_device, HG_COUNT_OF(of_device), error, size)) return false;
+    if (text_cases_find(text, "caps", words, sizeof words) && !set_options(words, of_caps, HG_COUNT_OF(of_caps), error, size)) return false;
+    if (text_cases_find(text, "device", words, sizeof words) && !set_options(words, of_device, HG_COUNT_OF(of_device), error, size))
+        return false;
     device->distinct = distinct ? UINT64_MAX : 0;
     t->written_rounds = written ? 4 : 0;
     device->form = block ? KIR_FORM_BLOCK : KIR_FORM_FLAT;
@@ -106,6 +95,7 @@ static hg_status add_vector_form(hg_text *out, const kir_module *m) {
     HG_TRY(vec_form(m, &(vec_options){.lanes = 8}, &k));
     hg_status status = vec_verify(k);
     vec_print(out, k);
+    CHECK(vec_reads_back(k, "the vector form"));
     vec_kernel_destroy(k);
     return status;
 }
@@ -146,7 +136,7 @@ static hg_status run_passes(const char *text, kir_module **m, hg_text *notes) {
     if (!read_options(text, &caps, &device, error, sizeof error)) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "%s", error);
     kir_compilation c = {.caps = &caps, .device = &device, .layout = &layout, .verify = true};
     HG_TRY(kir_verify(*m));
-    if (!find_line(text, "run", names, sizeof names)) return HG_OK;
+    if (!text_cases_find(text, "run", names, sizeof names)) return HG_OK;
     hg_status status = HG_OK;
     char *rest = names;
     for (char *name; status == HG_OK && (name = strtok_r(rest, ", ", &rest)) != NULL;) status = run_one(name, &c, m, notes);
@@ -161,7 +151,7 @@ static void run_case(const char *name, const char *text, size_t length, hg_text 
     hg_status status = kir_parse(text, length, NULL, &m);
     if (status == HG_OK) status = run_passes(text, &m, &notes);
     if (status == HG_OK) {
-        if (!notes.length || strncmp(notes.data, "vector form", 11) != 0) kir_print(out, m);
+        if (!strstr(text, ", vector\n") && !strstr(text, ": vector\n")) kir_print(out, m);
         if (notes.length) hg_text_add(out, notes.data, notes.length);
         CHECK_MESSAGE(kir_reads_back(m, name), "%s: the result does not read back", name);
     } else {
@@ -171,164 +161,7 @@ static void run_case(const char *name, const char *text, size_t length, hg_text 
     kir_module_destroy(m);
 }
 
-/* ---- differences ---- */
-
-enum { MOST_LINES = 2000 };
-typedef struct lines {
-    const char *at[MOST_LINES + 1];
-    uint32_t count;
-} lines;
-
-static void cut(lines *l, const char *text) {
-    for (l->count = 0; *text && l->count < MOST_LINES; l->count++) {
-        l->at[l->count] = text;
-        text += strcspn(text, "\n");
-        text += *text == '\n';
-    }
-    l->at[l->count] = text;
-}
-
-static size_t bytes_of(const lines *l, uint32_t i) { return (size_t)(l->at[i + 1] - l->at[i]); }
-static bool equal(const lines *a, uint32_t i, const lines *b, uint32_t k) {
-    return bytes_of(a, i) == bytes_of(b, k) && memcmp(a->at[i], b->at[k], bytes_of(a, i)) == 0;
-}
-
-/* Lines that only one of the texts has, by a longest common subsequence. */
-static void show_difference(const char *expected, const char *got) {
-    static lines a, b;
-    cut(&a, expected);
-    cut(&b, got);
-    uint32_t width = b.count + 1;
-    uint16_t *common = calloc((size_t)(a.count + 1) * width, sizeof *common);
-    if (!common) return;
-    for (uint32_t i = a.count; i-- > 0;)
-        for (uint32_t k = b.count; k-- > 0;) {
-            uint16_t down = common[(i + 1) * width + k], right = common[i * width + k + 1];
-            common[i * width + k] = equal(&a, i, &b, k) ? (uint16_t)(common[(i + 1) * width + k + 1] + 1) : down > right ? down : right;
-        }
-    for (uint32_t i = 0, k = 0; i < a.count || k < b.count;) {
-        if (i < a.count && k < b.count && equal(&a, i, &b, k)) {
-            i++;
-            k++;
-        } else if (i < a.count && (k == b.count || common[(i + 1) * width + k] >= common[i * width + k + 1])) {
-            fprintf(stderr, "  -%.*s", (int)bytes_of(&a, i), a.at[i]);
-            i++;
-        } else {
-            fprintf(stderr, "  +%.*s", (int)bytes_of(&b, k), b.at[k]);
-            k++;
-        }
-    }
-    free(common);
-}
-
-/* ---- other compilers ---- */
-
-#ifdef __clang__
-static int by_line(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-/* The lines of a text without numbers, which follow the order, sorted. */
-static char *bag_of(const char *text) {
-    static lines l;
-    char *copies[MOST_LINES];
-    hg_text bag = {0};
-    cut(&l, text);
-    for (uint32_t i = 0; i < l.count; i++) {
-        char *to = copies[i] = calloc(1, bytes_of(&l, i) + 1);
-        for (const char *from = l.at[i]; from < l.at[i + 1]; from++)
-            if (*from < '0' || *from > '9') *to++ = *from;
-    }
-    qsort(copies, l.count, sizeof *copies, by_line);
-    for (uint32_t i = 0; i < l.count; i++) {
-        hg_text_add(&bag, copies[i], strlen(copies[i]));
-        free(copies[i]);
-    }
-    return bag.data;
-}
-#endif
-
-/* C leaves the order open in which arguments are evaluated, so that passes built by another compiler than the one of the files write
- * independent operations in another order. */
-static bool is_same(const char *expected, const char *got) {
-    if (strcmp(expected, got) == 0) return true;
-#ifdef __clang__
-    char *a = bag_of(expected), *b = bag_of(got);
-    bool same = a && b && strcmp(a, b) == 0;
-    hg_free(a);
-    hg_free(b);
-    return same;
-#else
-    return false;
-#endif
-}
-
-/* ---- files ---- */
-
-static char *read_file(const char *path) {
-    FILE *f = fopen(path, "rb");
-    hg_text text = {0};
-    char buffer[4096];
-    hg_text_add(&text, "", 0);
-    for (size_t n; f && (n = fread(buffer, 1, sizeof buffer, f)) > 0;) hg_text_add(&text, buffer, n);
-    if (f) fclose(f);
-    return f ? text.data : NULL;
-}
-
-static void write_file(const char *path, const char *given, size_t length, const hg_text *got) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(given, 1, length, f) == length && fwrite(GIVES, 1, sizeof GIVES - 1, f) == sizeof GIVES - 1 &&
-              fwrite(got->data, 1, got->length, f) == got->length;
-    if (f && fclose(f)) ok = false;
-    CHECK_MESSAGE(ok, "cannot write %s", path);
-}
-
-static void check_file(const char *path, bool update) {
-    char *text = read_file(path);
-    CHECK_MESSAGE(text, "cannot read %s", path);
-    if (!text) return;
-    char *gives = strstr(text, GIVES);
-    const char *expected = gives ? gives + sizeof GIVES - 1 : "";
-    if (gives) *gives = 0;
-    size_t length = strlen(text);
-    while (!gives && length && text[length - 1] == '\n') text[--length] = 0;
-    hg_text got = {0};
-    run_case(path, text, length, &got);
-    bool same = got.data && is_same(expected, got.data);
-    if (update && !same && got.data) {
-        write_file(path, text, length, &got);
-    } else {
-        CHECK_MESSAGE(same, "%s: another result (build/release/tests/test_kir_cases %s)", path, path);
-        if (!same && got.data) show_difference(expected, got.data);
-    }
-    hg_text_free(&got);
-    hg_free(text);
-}
-
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static void check_folder(const char *folder, bool update) {
-    char *names[1024];
-    size_t count = 0;
-    DIR *dir = opendir(folder);
-    CHECK_MESSAGE(dir, "cannot read %s", folder);
-    for (const struct dirent *e; dir && count < HG_COUNT_OF(names) && (e = readdir(dir)) != NULL;) {
-        const char *end = strrchr(e->d_name, '.');
-        if (end && strcmp(end, ".kir") == 0) names[count++] = strdup(e->d_name);
-    }
-    if (dir) closedir(dir);
-    CHECK_MESSAGE(count >= 30, "%zu cases in %s", count, folder);
-    qsort(names, count, sizeof *names, by_text);
-    for (size_t i = 0; i < count; i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        check_file(path, update);
-        free(names[i]);
-    }
-}
-
 int main(int argc, char **argv) {
-    bool update = argc > 1 && strcmp(argv[1], "--update") == 0;
-    int files = update ? 2 : 1;
-    for (int i = files; i < argc; i++) check_file(argv[i], update);
-    if (files == argc) check_folder("tests/kir", update);
-    return test_done();
+    const text_cases set = {.program = "test_kir_cases", .folder = "tests/kir", .ending = ".kir", .least = 30, .run = run_case};
+    return text_cases_main(&set, argc, argv);
 }

@@ -1,11 +1,11 @@
-/* Inside the reader of the text form: tokens, names, and the state that the parts share.
+/* Readers of the text form, and of texts that begin with its declarations (the vector form): tokens, names, and the state that the parts share.
  * Must not know: passes, programs. */
-#ifndef HG_KIR_PARSE_INTERNAL_H
-#define HG_KIR_PARSE_INTERNAL_H
+#ifndef HG_KIR_READER_H
+#define HG_KIR_READER_H
 
 #include "kir/builder.h"
 #include "kir/parse.h"
-#include "kir/text_internal.h"
+#include "kir/words.h"
 
 /* Punctuation stands for itself. A NUMBER is an unsigned one; literals are read by kir_read_literal. */
 enum { KIR_TOKEN_END = 256, KIR_TOKEN_LINE, KIR_TOKEN_WORD, KIR_TOKEN_NUMBER, KIR_TOKEN_STRING, KIR_TOKEN_VALUE, KIR_TOKEN_BAD };
@@ -25,6 +25,7 @@ typedef struct kir_symbol {
 } kir_symbol;
 
 typedef struct kir_reader {
+    const char *what; /* the text is, for messages */
     const char *text;
     size_t length, at, line_start;
     uint32_t line;
@@ -74,6 +75,11 @@ static inline uint32_t kir_scope_values(const kir_function *f) { return KIR_SCOP
 /* $name of the module, or name of the function. */
 bool kir_read_var(kir_reader *r, kir_var **var);
 bool kir_read_value(kir_reader *r, kir_value **value);
+
+/* ---- parse.c ---- */
+/* From the first token on: "module …", its inputs, slots and tables, as far as the line that begins with none of these words. */
+bool kir_read_head(kir_reader *r);
+void kir_reader_free(kir_reader *r); /* not its module */
 
 /* ---- parse_op.c ---- */
 bool kir_read_op(kir_reader *r, const char *what, kir_op *op); /* the name of an operation */

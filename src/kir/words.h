@@ -1,6 +1,6 @@
 /* The words of the kernel IR's text form, for the printer and the reader. Must not know: files, diagnostics of other texts. */
-#ifndef HG_KIR_TEXT_INTERNAL_H
-#define HG_KIR_TEXT_INTERNAL_H
+#ifndef HG_KIR_WORDS_H
+#define HG_KIR_WORDS_H
 
 #include "kir/kir.h"
 
