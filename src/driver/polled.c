@@ -566,6 +566,10 @@ static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver
 static bool step_supported(const hg_device *d, const plan_call *call, uint64_t *scratch) {
     return d->driver->step_supported(d->real, call, scratch);
 }
+static void step_describe(const hg_device *d, const plan_call *call, char text[64]) { d->driver->step_describe(d->real, call, text); }
+static hg_status kernel_improve(hg_device *d, hg_driver_kernel *kernel, kir_module *module, const hg_patience *patience) {
+    return d->driver->kernel_improve(d->real, kernel, module, patience);
+}
 
 /* ---- the device ---- */
 
@@ -628,6 +632,8 @@ static void fill_table(hg_device *d) {
     if (own->kernel_create) t->kernel_create = kernel_create;
     if (own->code_create) t->code_create = code_create;
     if (own->step_supported) t->step_supported = step_supported;
+    if (own->step_describe) t->step_describe = step_describe;
+    if (own->kernel_improve) t->kernel_improve = kernel_improve;
 }
 
 typedef struct opening {
