@@ -22,12 +22,12 @@ bool cli_read_device(cli *c, const char *option, const char *text, size_t length
 
 bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config) {
     if (o->deterministic) config->deterministic = true;
-    if (!o->native) return true;
-    if (strcmp(o->native, "auto") == 0 || strcmp(o->native, "on") == 0 || strcmp(o->native, "off") == 0) {
-        snprintf(config->native, sizeof config->native, "%s", o->native);
+    if (!o->vendor) return true;
+    if (strcmp(o->vendor, "auto") == 0 || strcmp(o->vendor, "on") == 0 || strcmp(o->vendor, "off") == 0) {
+        snprintf(config->vendor, sizeof config->vendor, "%s", o->vendor);
         return true;
     }
-    cli_usage(c, "--native is auto, on or off, got '%s'", o->native);
+    cli_usage(c, "--vendor is auto, on or off, got '%s'", o->vendor);
     return false;
 }
 

@@ -7,7 +7,7 @@
 typedef struct cli_launch {
     const char *lanes, *grid, *block, *shared, *timeout, *compile_timeout, *max_steps, *max_memory, *backend, *device, *profile;
     bool check_races;
-    const char *native;
+    const char *vendor;
     bool deterministic;
 } cli_launch;
 
@@ -20,7 +20,7 @@ typedef struct cli_launch {
 
 /* Who does whole-array steps. */
 #define CLI_STEP_OPTIONS(o) \
-    {"--native", &(o).native, NULL}, { "--deterministic", NULL, &(o).deterministic }
+    {"--vendor", &(o).vendor, NULL}, { "--deterministic", NULL, &(o).deterministic }
 /* Over config. False after reporting. */
 bool cli_set_steps(cli *c, const cli_launch *o, hg_config *config);
 

@@ -88,12 +88,31 @@ static bool take(cli *c, const cli_row *row, const cli_option *place, const char
     return true;
 }
 
+/* Options by the names that they had, for one release. */
+static const cli_row *find_old(cli *c, const cli_row *command, const char *text, size_t length) {
+    static const struct { const char *old, *now; } NAMES[] = {{"--native", "--vendor"}};
+    for (size_t i = 0; i < HG_COUNT_OF(NAMES); i++) {
+        if (strlen(NAMES[i].old) != length || strncmp(NAMES[i].old, text, length) != 0) continue;
+        if (!c->json && !c->quiet) fprintf(stderr, "hologram %s: %s is called %s now\n", c->command, NAMES[i].old, NAMES[i].now);
+        return cli_option_find(command, NAMES[i].now, strlen(NAMES[i].now));
+    }
+    return NULL;
+}
+
+/* Settings of the environment by the names that they had. */
+static void say_old_variables(const cli *c) {
+    if (*hg_config_env("HOLOGRAM_NATIVE") && !c->json && !c->quiet)
+        fprintf(stderr, "hologram %s: HOLOGRAM_NATIVE is called HOLOGRAM_VENDOR now\n", c->command);
+}
+
 /* An option at argv[*i], with its value behind it or behind its '='. */
 static bool take_option(cli *c, int argc, char **argv, int *i, const cli_option *options, size_t count) {
     const char *a = argv[*i];
     const cli_row *command = cli_command_find(c->command);
     const char *equals = strncmp(a, "--", 2) == 0 ? strchr(a, '=') : NULL;
-    const cli_row *row = cli_option_find(command, a, equals ? (size_t)(equals - a) : strlen(a));
+    size_t length = equals ? (size_t)(equals - a) : strlen(a);
+    const cli_row *row = cli_option_find(command, a, length);
+    if (!row) row = find_old(c, command, a, length);
     if (!row) {
         unknown_option(c, command, a);
         return false;
@@ -136,6 +155,7 @@ bool cli_parse(cli *c, int argc, char **argv, const cli_option *options, size_t 
             return false;
         }
     }
+    say_old_variables(c);
     command_name = c->command;
     hg_compiler_watch(c->json || c->quiet ? NULL : say_slow, 1000);
     uint64_t most = 20;

@@ -30,14 +30,14 @@ static bool native_code(const char *backend, bool *there, char text[256]) {
     return false;
 }
 
-/* The same of native steps. */
-static bool native_steps(const char *backend, bool *there, char text[256]) {
+/* The same of steps through a vendor's library. */
+static bool vendor_steps(const char *backend, bool *there, char text[256]) {
     hg_config config;
-    bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.native, "off") == 0;
+    bool off = hg_config_from_env(&config) == HG_OK && strcmp(config.vendor, "off") == 0;
     for (uint32_t i = 0; i < hg_driver_count; i++) {
         if (strcmp(hg_drivers[i]->name, backend) != 0 || !hg_drivers[i]->steps_by) continue;
         *there = !off && hg_drivers[i]->steps_by(text);
-        if (off) snprintf(text, 256, "HOLOGRAM_NATIVE is off");
+        if (off) snprintf(text, 256, "HOLOGRAM_VENDOR is off");
         return true;
     }
     return false;
@@ -61,10 +61,10 @@ static void print_device(cli *c, const hg_device_info *d) {
     char platform[32] = "";
     if (d->platform) snprintf(platform, sizeof platform, ", platform %u", (unsigned)d->platform);
     if (d->driver[0]) cli_out(c, "            driver: %s%s\n", d->driver, platform);
-    char native[256];
+    char by[256];
     bool there;
-    if (native_steps(d->backend, &there, native)) cli_out(c, "            native steps: %s%s\n", there ? "" : "none: ", native);
-    if (native_code(d->backend, &there, native)) cli_out(c, "            native code: %s%s\n", there ? "" : "none: ", native);
+    if (vendor_steps(d->backend, &there, by)) cli_out(c, "            vendor steps: %s%s\n", there ? "" : "none: ", by);
+    if (native_code(d->backend, &there, by)) cli_out(c, "            native code: %s%s\n", there ? "" : "none: ", by);
 }
 
 /* Why the libraries of a backend's drivers were opened without the helper program; "": they were not. */
@@ -101,15 +101,15 @@ static void add_device(cli *c, const hg_device_info *d, bool automatic) {
     hg_json_add_u64(&json, "max_shared_bytes", d->max_shared_bytes);
     hg_json_add_text(&json, "capabilities", d->capabilities);
     hg_json_add_text(&json, "driver", d->driver);
-    char native[256];
+    char by[256];
     bool there;
-    if (native_steps(d->backend, &there, native)) {
-        hg_json_add_bool(&json, "native_steps", there);
-        hg_json_add_text(&json, "native_steps_by", native);
+    if (vendor_steps(d->backend, &there, by)) {
+        hg_json_add_bool(&json, "vendor_steps", there);
+        hg_json_add_text(&json, "vendor_steps_by", by);
     }
-    if (native_code(d->backend, &there, native)) {
+    if (native_code(d->backend, &there, by)) {
         hg_json_add_bool(&json, "native_code", there);
-        hg_json_add_text(&json, "native_code_by", native);
+        hg_json_add_text(&json, "native_code_by", by);
     }
     hg_json_add_text(&json, "opened_directly", untried(d->backend, note));
     hg_json_add_u64(&json, "platform", d->platform);

@@ -1,5 +1,5 @@
-/* Products of matrices on an NVIDIA GPU beside cuBLASLt called by hand, in one run, by turns, each launch waited for: halves as `native = auto` does
- * them, f32 as the library program does them. Then from how many multiplications on cuBLASLt is the faster one: lines for src/backends/cuda/native.def.
+/* Products of matrices on an NVIDIA GPU beside cuBLASLt called by hand, in one run, by turns, each launch waited for: halves as `vendor = auto` does
+ * them, f32 as the library program does them. Then from how many multiplications on cuBLASLt is the faster one: lines for src/backends/cuda/vendor.def.
  * bench/cuda/gemm [DEVICE [SIZES]]: SIZES is tiny, or large (the default). */
 #include "../bench.h"
 #include "../calls.h"
@@ -85,7 +85,7 @@ typedef struct ours {
     hg_binding *binding;
 } ours;
 
-static void bind(ours *o, uint32_t device, const char *native, const char *type, uint64_t n, size_t element) {
+static void bind(ours *o, uint32_t device, const char *vendor, const char *type, uint64_t n, size_t element) {
     static const char *const NAMES[] = {"c", "a", "b"};
     char text[512];
     hg_config config;
@@ -94,7 +94,7 @@ static void bind(ours *o, uint32_t device, const char *native, const char *type,
     hg_params *params = hg_params_create();
     OK(hg_config_from_env(&config));
     snprintf(config.backend, sizeof config.backend, "cuda");
-    snprintf(config.native, sizeof config.native, "%s", native);
+    snprintf(config.vendor, sizeof config.vendor, "%s", vendor);
     config.device_id = device;
     OK(hg_backend_create_with_config(&config, &o->backend));
     snprintf(text, sizeof text,
@@ -129,7 +129,7 @@ static void unbind(ours *o) {
 /* ---- races ---- */
 
 typedef struct kind {
-    const char *type, *row, *native;
+    const char *type, *row, *vendor;
     int of_cublas;
     size_t element;
     double goal;
@@ -142,7 +142,7 @@ static void race(uint32_t device, const kind *k, uint64_t n) {
     ours o;
     bench_samples mine = {.count = 0}, peer = {.count = 0};
     make(&h, device, n, k->of_cublas, k->element);
-    bind(&o, device, k->native, k->type, n, k->element);
+    bind(&o, device, k->vendor, k->type, n, k->element);
     for (int i = 0; i < WARM; i++) (void)run_by_hand(&h);
     for (int i = 0; i < ROUNDS; i++) {
         bench_add(&mine, run_ours(&o));
@@ -182,7 +182,7 @@ static void find_row(uint32_t device, const kind *k, uint64_t largest) {
     unsigned bits = 0;
     while (from >> (bits + 1)) bits++;
     if (from)
-        printf("NATIVE(GEMM, %s, 1 << %u)\n", k->row, 3 * bits);
+        printf("VENDOR(GEMM, %s, 1 << %u)\n", k->row, 3 * bits);
     else
         printf("no row for GEMM, %s: the expansion is faster\n", k->row);
 }
@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
     bool tiny = argc > 2 && strcmp(argv[2], "tiny") == 0;
     char reason[256];
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!cuda_load(reason) || !cuda_native_by(reason)) {
+    if (!cuda_load(reason) || !cuda_vendor_by(reason)) {
         fprintf(stderr, "not run: %s\n", reason);
         return 1;
     }

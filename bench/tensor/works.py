@@ -30,9 +30,9 @@ def random(shape, kind=F32, seed=1, scale=1.0):
 class Work:
     """name, kind and numbers (also attributes); peers: {peer's name: goal or None}; peak: goal against the FMA peak, by least times."""
 
-    def __init__(self, group, name, kind, peers, peak=None, copied=False, near=1e-4, native=(), **numbers):
+    def __init__(self, group, name, kind, peers, peak=None, copied=False, near=1e-4, vendor=(), **numbers):
         self.group, self.name, self.kind, self.peers, self.peak, self.copied, self.near, self.numbers = group, name, kind, peers, peak, copied, near, numbers
-        self.native = dict(native)  # goals of the default path where it has its own
+        self.vendor = dict(vendor)  # goals of the default path where it has its own
         self.__dict__.update(numbers)
 
 
@@ -225,15 +225,15 @@ def table():
         for n in (16, 32, 64, 128, 256, 512, 1024, 2048):
             alone = 0.9 if n >= 256 else None
             add("gemm", f"GEMM {kind} {n}", "gemm", {"openblas": alone, "onednn": None} if kind == F32 else {"openblas": alone}, peak=0.85 if n == 1024 else None,
-                native={"openblas": 0.97, "onednn": 1.0, "peak": 0.88 if n == 1024 else None}, type=kind, batch=1, m=n, n=n, k=n)
+                vendor={"openblas": 0.97, "onednn": 1.0, "peak": 0.88 if n == 1024 else None}, type=kind, batch=1, m=n, n=n, k=n)
     for m, n, k in ((1, 4096, 1024), (4, 4096, 1024), (4096, 4, 1024), (1024, 1024, 16), (64, 64, 16384), (2000, 37, 1999)):
-        add("skinny", f"GEMM f32 {m} x {n} x {k}", "gemm", {"openblas": 0.9, "onednn": None}, native={"openblas": 0.97, "onednn": 1.0}, type=F32, batch=1, m=m, n=n, k=k)
+        add("skinny", f"GEMM f32 {m} x {n} x {k}", "gemm", {"openblas": 0.9, "onednn": None}, vendor={"openblas": 0.97, "onednn": 1.0}, type=F32, batch=1, m=m, n=n, k=k)
     for batch, n in ((512, 8), (512, 16), (256, 32), (128, 64), (32, 128)):
-        add("batched", f"GEMM f32 {batch} of {n}", "gemm", {"openblas": None, "onednn": None, "torch": None}, native={"openblas": 0.97, "onednn": 1.0}, type=F32, batch=batch,
+        add("batched", f"GEMM f32 {batch} of {n}", "gemm", {"openblas": None, "onednn": None, "torch": None}, vendor={"openblas": 0.97, "onednn": 1.0}, type=F32, batch=batch,
             m=n, n=n, k=n)
     for kind in ("bf16", "i8"):
         for n in (128, 256, 512, 1024):
-            add(kind, f"GEMM {kind} {n}", "gemm", {"onednn": None}, native={"onednn": 1.0}, near=2e-2 if kind == "bf16" else 0.0, type=kind, batch=1, m=n, n=n, k=n)
+            add(kind, f"GEMM {kind} {n}", "gemm", {"onednn": None}, vendor={"onednn": 1.0}, near=2e-2 if kind == "bf16" else 0.0, type=kind, batch=1, m=n, n=n, k=n)
     for into, out, size, kernel, stride in ((3, 64, 224, 7, 2), (64, 64, 56, 1, 1), (64, 64, 56, 3, 1), (64, 256, 56, 1, 1), (256, 128, 56, 1, 2), (128, 128, 28, 3, 1),
                                             (256, 256, 14, 3, 1), (1024, 256, 14, 1, 1), (512, 512, 7, 3, 1), (512, 2048, 7, 1, 1)):
         add("conv", f"conv {kernel} x {kernel} / {stride} of {into} x {size} x {size} to {out}", "conv2d", {"torch": 1.0, "onednn": None}, batch=1, into=into, out=out, height=size, width=size,

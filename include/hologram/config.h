@@ -37,7 +37,7 @@ typedef struct hg_config {
                                       (hg_backend_listen). 0: as long as it likes */
     char jit[8];        /**< native code of kernels on the CPU: "auto" or "": of hot kernels, made in the background; "on": of every kernel,
                                       made before its first launch; "off": none */
-    char native[8];     /**< whole-array steps through a vendor's library (on the CPU oneDNN, on CUDA cuBLASLt): "auto" or "": where it was
+    char vendor[8];     /**< whole-array steps through a vendor's library (on the CPU oneDNN, on CUDA cuBLASLt): "auto" or "": where it was
                          measured faster; "on": wherever it can do them; "off": none */
     bool deterministic; /**< instructions with bounded numbers are their reference expansions: the same bits on every exact device */
     uint8_t reserved2[7]; /**< never used */
@@ -50,7 +50,7 @@ typedef struct hg_config {
  */
 HG_API hg_status hg_config_init(hg_config *config, size_t size) HG_NODISCARD;
 /** Over a filled configuration: reads HOLOGRAM_BACKEND, HOLOGRAM_DEVICE_ID, HOLOGRAM_NUM_THREADS, HOLOGRAM_TIMEOUT_MS,
- * HOLOGRAM_COMPILE_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_MAX_MEMORY, HOLOGRAM_CPU_LEVEL, HOLOGRAM_JIT, HOLOGRAM_NATIVE,
+ * HOLOGRAM_COMPILE_TIMEOUT_MS, HOLOGRAM_MAX_BUFFER_SIZE, HOLOGRAM_MAX_MEMORY, HOLOGRAM_CPU_LEVEL, HOLOGRAM_JIT, HOLOGRAM_VENDOR,
  * HOLOGRAM_DETERMINISTIC, HOLOGRAM_PRETEND, HOLOGRAM_CACHE_DIR, HOLOGRAM_CACHE_BYTES, HOLOGRAM_ENABLE_PROFILING (or HOLOGRAM_PROFILING),
  * HOLOGRAM_PROFILE_FILE, HOLOGRAM_VERIFY. Set to nothing is unset. A
  * malformed value is HG_ERROR_INVALID_ARGUMENT `Environment variable error: …` and changes nothing. In a program that has more rights than who

@@ -12,7 +12,7 @@ enum { ARRAYS = 3, ARRAY_BYTES = 4 << 20, ROUNDS = 9, MOST_SIZES = LIBRARY_MOST_
 
 void hg_tune_configure(hg_config *config) {
     if (strcmp(config->jit, "off") != 0) snprintf(config->jit, sizeof config->jit, "on");
-    snprintf(config->native, sizeof config->native, "off");
+    snprintf(config->vendor, sizeof config->vendor, "off");
 }
 
 /* ---- one instruction ---- */

@@ -95,7 +95,7 @@ typedef struct hg_device_caps {
 typedef struct hg_driver_options {
     const char *cpu_level, *pretend; /* configuration; "" when unset. pretend: ask hg_pretends */
     const char *jit;                 /* "on", "off", "auto"; "" or NULL when unset */
-    const char *native;              /* the same, of native steps through a vendor's library */
+    const char *vendor;              /* the same, of steps through a vendor's library */
     bool check_races;
     hg_budget *budget; /* for memory of its own that grows with what programs do; set before the first launch. NULL: no limit */
     uint32_t num_threads;
@@ -292,12 +292,12 @@ typedef struct hg_driver {
      * record is zeros. One call of code_prepare for a kernel at a time. Other work of the device may wait meanwhile. */
     bool (*code_is_ready)(hg_driver_kernel *kernel, const hg_driver_dispatch *dispatch);
     hg_status (*code_prepare)(hg_driver_kernel *kernel, const hg_driver_dispatch *idle);
-    /* native steps: HG_CMD_STEP is submitted only when supported. Asked when the call is known, for most steps when a binding is made: ranges
+    /* steps that the driver does: HG_CMD_STEP is submitted only when supported. Asked when the call is known, for most steps when a binding is made: ranges
      * have no memory yet. *scratch (0 before): bytes of memory that the step needs beside its arrays. */
     bool (*step_supported)(const hg_device *device, const plan_call *call, uint64_t *scratch);
     /* Optional: whose library does a supported call, and how: "oneDNN 2.6.3 brg:avx512_core"; "": the driver itself. For profiles. */
     void (*step_describe)(const hg_device *device, const plan_call *call, char text[64]);
-    /* Optional: the library that native steps go through, or why none does and what to install. Opens it. */
+    /* Optional: the vendor's library that steps go through, or why none does and what to install. Opens it. */
     bool (*steps_by)(char text[256]);
     /* Commands recorded once and submitted often: optional, all or none. Only HG_CMD_DISPATCH, HG_CMD_COPY, HG_CMD_FILL and, with
      * caps.scheduling.records_steps, HG_CMD_STEP; what their pointers lead to is copied. One launch of a plan is in flight at a time. plan_destroy is called when none is. */

@@ -33,8 +33,8 @@ static bool add_step(hg_run *run, hg_bound_step *s, hg_chain_found *f, bool firs
     uint8_t numbers[HG_MAX_OPERANDS];
     if (hg_step_call(run->binding, s) != HG_OK || s->problem.found || !plan_chain_takes(&s->call)) return false;
     if (first) f->n = s->call.arrays[0].extents[0];
-    if (first) f->native = s->native;
-    if (f->n == 0 || s->call.arrays[0].extents[0] != f->n || (!f->head && (s->native != f->native || s->scratch))) return false;
+    if (first) f->by_driver = s->by_driver;
+    if (f->n == 0 || s->call.arrays[0].extents[0] != f->n || (!f->head && (s->by_driver != f->by_driver || s->scratch))) return false;
     hg_step_unplace(s);
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count) return false;
     hg_chain_found before = *f;
@@ -120,7 +120,7 @@ static bool is_long(const hg_backend *b, const hg_bound_step *head, const plan_c
 static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
     uint64_t aside;
     hg_chain_found before = *f;
-    if (!s->args.fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->native) return false;
+    if (!s->args.fixed || hg_step_call(run->binding, s) != HG_OK || s->problem.found || s->by_driver) return false;
     hg_step_unplace(s);
     if (hg_step_find_memory(run, s, &aside) != HG_OK || s->place.aside_count || !s->place.stays) return false;
     if (hg_step_expand(run->binding, s) != HG_OK) return false;
@@ -133,7 +133,7 @@ static bool add_head(hg_run *run, hg_bound_step *s, hg_chain_found *f) {
         return false;
     }
     f->head = true;
-    f->native = false;
+    f->by_driver = false;
     f->n = n;
     return true;
 }
@@ -171,8 +171,8 @@ static void find(hg_run *run, const plan_step *step, bool heads, hg_chain_found 
 }
 
 static bool same_found(const hg_chain_found *x, const hg_chain_found *y) {
-    return x->n == y->n && x->native == y->native && x->head == y->head && x->made == y->made && plan_chain_equal(&x->chain, &y->chain) &&
-           memcmp(x->arrays, y->arrays, x->chain.arrays * sizeof *x->arrays) == 0;
+    return x->n == y->n && x->by_driver == y->by_driver && x->head == y->head && x->made == y->made &&
+           plan_chain_equal(&x->chain, &y->chain) && memcmp(x->arrays, y->arrays, x->chain.arrays * sizeof *x->arrays) == 0;
 }
 
 /* ---- what does them ---- */
@@ -250,7 +250,7 @@ static hg_status make_fused(hg_run *run, const plan_step *step, hg_bound_chain *
     return hg_expansion_prepare(run->stream, joined, scratch);
 }
 
-/* Whether the kernels that do maps have native code, where the device does steps natively: without, the instruction and its maps may have more of it alone. */
+/* Whether the kernels that do maps have native code, where the device does steps itself: without, the instruction and its maps may have more of it alone. */
 static hg_better code_of(const hg_backend *b, const hg_bound_chain *c, bool hurry) {
     hg_better all = HG_BETTER_MADE;
     for (uint32_t i = 0; i < c->joined.action_count && b->caps->scheduling.joins_steps; i++) {
@@ -287,7 +287,7 @@ static bool prepare_fused(hg_run *run, const plan_step *step, hg_bound_chain *c)
 
 /* Whether a map alone is: the driver's own way is the same for every map, and a kernel's the function's. */
 static bool is_worth_one(const hg_device_caps *caps, const plan_step *step, const hg_chain_found *f) {
-    return f->chain.count == 1 && step->long_map && f->native && caps->scheduling.joins_steps && caps->compiler.improves && f->n >= MANY;
+    return f->chain.count == 1 && step->long_map && f->by_driver && caps->scheduling.joins_steps && caps->compiler.improves && f->n >= MANY;
 }
 
 /* False: not for now. What fails is left to the steps alone. */
@@ -295,24 +295,24 @@ static bool prepare(hg_run *run, const plan_step *step, hg_bound_chain *c) {
     const hg_device_caps *caps = run->context->backend->caps;
     hg_chain_found *f = &c->found;
     if (f->head) return prepare_fused(run, step, c);
-    bool again = c->met >= COMES_AGAIN, kernel = !f->native || (caps->compiler.improves && again), one = is_worth_one(caps, step, f);
-    if ((f->chain.count < 2 && !one) || (f->native && !caps->scheduling.joins_steps)) {
+    bool again = c->met >= COMES_AGAIN, kernel = !f->by_driver || (caps->compiler.improves && again), one = is_worth_one(caps, step, f);
+    if ((f->chain.count < 2 && !one) || (f->by_driver && !caps->scheduling.joins_steps)) {
         if (again || !step->followers) c->state = HG_CHAIN_ALONE; /* else an instruction behind it may still do it */
         return false;
     }
-    if ((!f->native || one) && !again) return false;
+    if ((!f->by_driver || one) && !again) return false;
     c->bytes = bytes_of(f);
     if (kernel) {
         hg_error kept = *hg_error_record();
         kernel = make_kernel(run, c) == HG_OK;
         *hg_error_record() = kept;
-        if (!kernel && (!f->native || one)) {
+        if (!kernel && (!f->by_driver || one)) {
             c->state = HG_CHAIN_ALONE;
             return false;
         }
     }
     make_commands(run, step, c);
-    if (kernel && f->native) c->steps[0].joined = &c->joined.actions[0].launch;
+    if (kernel && f->by_driver) c->steps[0].joined = &c->joined.actions[0].launch;
     if (again || !caps->compiler.improves) c->state = HG_CHAIN_READY; /* else there will be a kernel */
     return true;
 }
@@ -361,10 +361,10 @@ hg_status hg_chain_run(hg_run *run, const plan_step *step, uint32_t *done) {
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &run->binding->fault};
     run->step_bytes = c->bytes;
     run->binding->fault.happened = false;
-    run->native = step;
-    run->native_step = run->step;
+    run->driver_step = step;
+    run->driver_step_number = run->step;
     *done = c->found.chain.count + c->found.head;
-    if (!c->found.native) return hg_expansion_run(run, &c->joined);
+    if (!c->found.by_driver) return hg_expansion_run(run, &c->joined);
     c->steps[0].limit = hg_run_limit(run);
     if (c->steps[0].joined) hg_run_limit_launch(run, &c->joined.actions[0].launch);
     return hg_run_add(run, &command);
@@ -383,7 +383,7 @@ hg_chain_answer hg_chain_ready(hg_binding *binding, uint32_t step, hg_command_li
     if (!c->found.stays) return HG_CHAIN_NEVER;
     hg_driver_command command = {.kind = HG_CMD_STEP, .step = c->steps, .fault = &binding->fault};
     *done = c->found.chain.count + c->found.head;
-    bool added = c->found.native ? hg_command_list_add(list, &command, step)
-                                 : hg_command_list_add_expansion(list, binding, &c->joined, step);
+    bool added = c->found.by_driver ? hg_command_list_add(list, &command, step)
+                                    : hg_command_list_add_expansion(list, binding, &c->joined, step);
     return added ? HG_CHAIN_ADDED : HG_CHAIN_NEVER;
 }

@@ -12,10 +12,10 @@
 /* What is known of the steps from one on. */
 typedef struct hg_chain_found {
     plan_chain chain;
-    bool head;          /* there is an instruction among the maps whose library program does them, behind chain.front of them */
-    uint32_t made;      /* with maps in front of the instruction: its array that they make */
-    uint64_t n;         /* elements of the array behind the steps so far */
-    bool stays, native; /* as long as the binding lives; the driver does all of them */
+    bool head;             /* there is an instruction among the maps whose library program does them, behind chain.front of them */
+    uint32_t made;         /* with maps in front of the instruction: its array that they make */
+    uint64_t n;            /* elements of the array behind the steps so far */
+    bool stays, by_driver; /* as long as the binding lives; the driver does all of them */
     hg_range arrays[PLAN_CHAIN_ARRAYS];
 } hg_chain_found;
 

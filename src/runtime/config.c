@@ -39,7 +39,7 @@ static void set_defaults(hg_config *config) {
     config->size = sizeof *config;
     memcpy(config->backend, "auto", 5);
     memcpy(config->jit, "auto", 5);
-    memcpy(config->native, "auto", 5);
+    memcpy(config->vendor, "auto", 5);
     config->timeout_ms = 30000;
     config->compile_timeout_ms = 120000;
     config->cache_programs = 256;
@@ -133,7 +133,8 @@ static hg_status read_variables(hg_config *config) {
     HG_TRY(read_size("HOLOGRAM_MAX_MEMORY", &config->max_memory));
     HG_TRY(read_word("HOLOGRAM_CPU_LEVEL", config->cpu_level, sizeof config->cpu_level));
     HG_TRY(read_choice("HOLOGRAM_JIT", config->jit));
-    HG_TRY(read_choice("HOLOGRAM_NATIVE", config->native));
+    HG_TRY(read_choice("HOLOGRAM_VENDOR", config->vendor));
+    if (!set_value("HOLOGRAM_VENDOR") && set_value("HOLOGRAM_NATIVE")) HG_TRY(read_choice("HOLOGRAM_NATIVE", config->vendor));
     HG_TRY(read_bool("HOLOGRAM_DETERMINISTIC", &config->deterministic));
     HG_TRY(read_word("HOLOGRAM_PRETEND", config->pretend, sizeof config->pretend));
     HG_TRY(read_size("HOLOGRAM_CACHE_BYTES", &config->cache_bytes));

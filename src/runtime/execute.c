@@ -56,7 +56,7 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
 }
 
 static hg_status run_kernel(hg_run *run, uint32_t index) {
-    run->native = NULL;
+    run->driver_step = NULL;
     hg_binding *binding = run->binding;
     hg_driver_launch *launch = &binding->one.launch;
     HG_TRY(prepare_launch(run, index, launch));
@@ -222,10 +222,10 @@ static void look(hg_run *run) {
 static hg_status check_fault(const hg_run *run) {
     hg_driver_fault *fault = &run->binding->fault;
     if (!fault->happened || run->dispatch) return HG_OK;
-    if (!run->native) return hg_report_fault(run->binding->executable, fault, run->step);
-    fault->inst = run->native->inst;
+    if (!run->driver_step) return hg_report_fault(run->binding->executable, fault, run->step);
+    fault->inst = run->driver_step->inst;
     fault->phase = fault->lane = HG_NONE;
-    return hg_report_fault(run->binding->executable, fault, run->native_step);
+    return hg_report_fault(run->binding->executable, fault, run->driver_step_number);
 }
 
 static hg_status fold_state(hg_run *run) {
@@ -266,8 +266,8 @@ static hg_status begin(hg_run *run) {
 static hg_status begin_next(hg_run *run) {
     run->binding = run->binding->next;
     run->pc = 0;
-    run->step = run->native_step = 0;
-    run->native = NULL;
+    run->step = run->driver_step_number = 0;
+    run->driver_step = NULL;
     if (run->deadline_ns) run->deadline_ns += run->binding->launch.timeout_ms * UINT64_C(1000000);
     return begin(run);
 }

@@ -41,7 +41,7 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     hg_driver_options options = {.cpu_level = b->config.cpu_level,
                                  .pretend = b->config.pretend,
                                  .jit = b->config.jit,
-                                 .native = b->config.native,
+                                 .vendor = b->config.vendor,
                                  .check_races = b->config.check_races,
                                  .budget = &b->budget,
                                  .num_threads = b->config.num_threads,

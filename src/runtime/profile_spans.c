@@ -51,10 +51,10 @@ static void step_detail(const hg_run *run, const plan_step *step, char text[96])
     const hg_bound_step *s = &run->binding->steps[step - e->plan->steps.data];
     text[0] = 0;
     if (!s->collective || s->state == HG_STEP_UNKNOWN) return;
-    if (s->native) {
+    if (s->by_driver) {
         char who[64] = "";
         if (e->backend->driver->step_describe) e->backend->driver->step_describe(e->backend->device, &s->call, who);
-        if (who[0]) snprintf(text, 96, ", native: %s", who);
+        if (who[0]) snprintf(text, 96, ", vendor: %s", who);
         return;
     }
     for (uint64_t i = s->expansion.planned.actions.count; i-- > 0;) {

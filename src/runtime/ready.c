@@ -11,8 +11,8 @@ enum { MOST_TRIES = 16, LAUNCHES_BETWEEN = 200 /* then twice as many each time: 
 static bool add_step(hg_command_list *list, hg_binding *binding, uint32_t step) {
     hg_bound_step *s = &binding->steps[step];
     if (!s->collective || !s->args.fixed || s->state != HG_STEP_PLACED || !s->place.stays || s->place.aside_count) return false;
-    if (!s->native) return hg_command_list_add_expansion(list, binding, &s->expansion, step);
-    hg_driver_command command = hg_step_native(binding, s);
+    if (!s->by_driver) return hg_command_list_add_expansion(list, binding, &s->expansion, step);
+    hg_driver_command command = hg_step_by_driver(binding, s);
     return hg_command_list_add(list, &command, step);
 }
 

@@ -86,8 +86,8 @@ typedef struct hg_run {
     HG_VEC(struct hg_bound_expansion *) made; /* whose tables are made when the run is over */
     hg_submission *dispatch;                  /* a launch whose windows the host counts; NULL: none */
     hg_profile_span span;                     /* recorded when the event is done */
-    const plan_step *native;                  /* the last step; its fault has no place of its own */
-    uint64_t native_step;                     /* the steps before it */
+    const plan_step *driver_step;             /* the last step; its fault has no place of its own */
+    uint64_t driver_step_number;              /* the steps before it */
     uint64_t step_bytes;                      /* moved by the last whole-array step, for profiles */
     hg_status status;
     HG_VEC(uint64_t) pools;        /* allocated by the program in this run */

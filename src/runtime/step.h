@@ -45,14 +45,14 @@ typedef struct hg_bound_place {
     uint32_t aside_count;
     hg_driver_command *asides; /* the copies, */
     uint8_t *aside_arrays;     /* and of which arrays */
-    hg_driver_step driver;     /* of a native step */
+    hg_driver_step driver;     /* of a step that the driver does */
 } hg_bound_place;
 
 /* How much of a step is known: each state includes those before it. */
 typedef enum hg_step_state {
     HG_STEP_UNKNOWN,  /* nothing, or its call has a problem */
     HG_STEP_CALLED,   /* its call */
-    HG_STEP_EXPANDED, /* its expansion, where it is not native. The arrays fit their memory */
+    HG_STEP_EXPANDED, /* its expansion, where the driver does not do it. The arrays fit their memory */
     HG_STEP_PLACED    /* where its arrays lie: running it is handing over what lies here */
 } hg_step_state;
 
@@ -64,10 +64,10 @@ typedef struct hg_bound_step {
     hg_bound_arguments args;
     plan_call call;
     plan_problem problem;         /* of the call */
-    bool native;                  /* the driver does it, without an expansion */
+    bool by_driver;               /* the driver does it, without an expansion */
     uint64_t scratch;             /* bytes that the driver or the expansion needs */
     uint64_t bytes;               /* moved, for profiles */
-    hg_bound_expansion expansion; /* where not native */
+    hg_bound_expansion expansion; /* where not by_driver */
     hg_bound_place place;
     uint64_t charged;             /* host memory of its actions, of the backend's budget */
     struct hg_bound_chain *chain; /* of it and the steps behind it (chain.h); NULL: it did not come so far */
@@ -83,7 +83,7 @@ bool hg_steps_only(const hg_binding *binding);
 hg_status hg_step_call(const hg_binding *binding, hg_bound_step *s) HG_NODISCARD;
 
 /* The command of a step that the driver does, which is placed. */
-hg_driver_command hg_step_native(hg_binding *binding, const hg_bound_step *s);
+hg_driver_command hg_step_by_driver(hg_binding *binding, const hg_bound_step *s);
 /* Its arrays are looked for again when it comes next. */
 static inline void hg_step_unplace(hg_bound_step *s) {
     if (s->state == HG_STEP_PLACED) s->state = HG_STEP_EXPANDED;

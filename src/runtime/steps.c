@@ -131,7 +131,7 @@ hg_status hg_step_charge(hg_backend *b, hg_bound_step *s, uint64_t actions) {
 
 hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) {
     if (s->state >= HG_STEP_EXPANDED) return HG_OK;
-    if (s->native) {
+    if (s->by_driver) {
         s->state = HG_STEP_EXPANDED;
         return HG_OK;
     }
@@ -147,7 +147,7 @@ hg_status hg_step_expand(const hg_binding *binding, hg_bound_step *s) {
 static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     const hg_backend *b = binding->executable->backend;
     s->state = HG_STEP_UNKNOWN;
-    s->native = false;
+    s->by_driver = false;
     s->scratch = 0;
     plan_call_make(binding->executable->plan, s->step, s->args.words, s->args.constants, s->args.operands, s->args.arrays, &s->call,
                    &s->problem);
@@ -155,7 +155,7 @@ static hg_status make_call(const hg_binding *binding, hg_bound_step *s) {
     hg_step_find_constants(binding, s);
     s->bytes = s->collective->cost(&s->call).bytes;
     s->expansion.operations = s->collective->cost(&s->call).operations;
-    s->native = driver_does(b, &s->call, &s->scratch);
+    s->by_driver = driver_does(b, &s->call, &s->scratch);
     plan_expansion_clear(&s->expansion.planned);
     s->expansion.planned.tiles = &b->tiles;
     s->expansion.planned.dot4 = b->caps->hints.dot4;
@@ -211,7 +211,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
     bool same = placed && memcmp(last, s->place.ranges, size) == 0 && memcmp(&scratch, &s->place.driver.scratch, sizeof scratch) == 0;
     s->place.driver = (hg_driver_step){
         .call = &s->call, .ranges = s->place.ranges, .scratch = scratch, .max_threads = run->context->backend->config.num_threads};
-    if (!s->native && !same) HG_TRY(hg_expansion_prepare(run->stream, &s->expansion, scratch));
+    if (!s->by_driver && !same) HG_TRY(hg_expansion_prepare(run->stream, &s->expansion, scratch));
     s->state = HG_STEP_PLACED;
     return HG_OK;
 }
@@ -219,7 +219,7 @@ static hg_status place(hg_run *run, hg_bound_step *s) {
 /* ---- execution ---- */
 
 /* Behind a step that cannot fault the run goes on, unless the next run of the step would write over what the command points to. */
-hg_driver_command hg_step_native(hg_binding *binding, const hg_bound_step *s) {
+hg_driver_command hg_step_by_driver(hg_binding *binding, const hg_bound_step *s) {
     bool goes_on = binding->executable->backend->caps->scheduling.records_steps && s->args.fixed && s->place.stays;
     return (hg_driver_command){.kind = HG_CMD_STEP, .step = &s->place.driver, .fault = goes_on ? NULL : &binding->fault};
 }
@@ -230,9 +230,9 @@ static uint64_t weight_of(const hg_bound_step *s) {
     return s->collective->cost(&s->call).operations / ((UINT64_C(1) << FULL_BATCH_LOG) / HG_FULL_BATCH);
 }
 
-static hg_status run_native(hg_run *run, hg_bound_step *s) {
+static hg_status run_by_driver(hg_run *run, hg_bound_step *s) {
     s->place.driver.limit = hg_run_limit(run);
-    hg_driver_command command = hg_step_native(run->binding, s);
+    hg_driver_command command = hg_step_by_driver(run->binding, s);
     HG_TRY(hg_run_add(run, &command));
     if (!hg_run_is_immediate(run)) hg_run_count(run, false, weight_of(s));
     return HG_OK;
@@ -244,10 +244,10 @@ static hg_status run_collective(hg_run *run, hg_bound_step *s) {
     if (s->state != HG_STEP_PLACED || !s->place.stays) HG_TRY(place(run, s));
     run->step_bytes = s->bytes;
     run->binding->fault.happened = false;
-    run->native = s->step;
-    run->native_step = run->step;
+    run->driver_step = s->step;
+    run->driver_step_number = run->step;
     for (uint32_t i = 0; i < s->place.aside_count; i++) HG_TRY(hg_run_add(run, &s->place.asides[i]));
-    HG_TRY(s->native ? run_native(run, s) : hg_expansion_run(run, &s->expansion));
+    HG_TRY(s->by_driver ? run_by_driver(run, s) : hg_expansion_run(run, &s->expansion));
     return hg_env_after_step(run, s->step);
 }
 
@@ -364,7 +364,7 @@ static bool do_without_constants(hg_binding *binding) {
             constant = constant || s->call.arrays[k].constant;
             s->call.arrays[k].constant = false;
         }
-        if (!constant || s->native) continue;
+        if (!constant || s->by_driver) continue;
         any = true;
         plan_expansion_clear(&s->expansion.planned);
         s->state = HG_STEP_CALLED;

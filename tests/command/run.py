@@ -494,6 +494,10 @@ def devices():
     expect(run("run", *axpy, "--device", 0, env={"HOLOGRAM_BACKEND": "cpu", "HOLOGRAM_DEVICE_ID": "5"}), 0, what="the option stands above the environment")
     expect(run("run", *axpy, env={"HOLOGRAM_BACKEND": "cpu", "HOLOGRAM_DEVICE_ID": "5"}), 3, r"asked for 5", what="device from the environment")
     expect(run("run", *axpy, env={"HOLOGRAM_BACKEND": "abacus"}), 3, r"Invalid backend type: abacus \(expected one of: auto .*cpu.*null", what="backend from the environment")
+    for old, env, words in ((True, {}, ["--native", "off"]), (True, {}, ["--native=on"]), (True, {"HOLOGRAM_NATIVE": "off"}, []), (False, {"HOLOGRAM_VENDOR": "off"}, []), (False, {}, ["--vendor", "off"])):
+        result = run("run", *axpy, *words, env=env)
+        check(result.status == 0 and result.err.count("is called") == old and result.out == "y f32[3] = 12.0 24.0 36.0\n", f"the old name of vendor {env} {words}: {result}")
+    expect(run("run", *axpy, "--native", "perhaps"), 2, r"--vendor is auto, on or off, got 'perhaps'", what="old name, wrong word")
     expect(run("run", *axpy, env={"HOLOGRAM_PRETEND": "rich"}), 2, r"HOLOGRAM_PRETEND 'rich' is unknown, expected some of: poor", what="what nobody pretends")
     expect(run("run", *axpy, env={"HOLOGRAM_CACHE_BYTES": "much"}), 2, r"Environment variable error: HOLOGRAM_CACHE_BYTES='much'", what="malformed size")
     expect(run("stream", program("gcd3"), "--device", "9", "--backend", "null", stdin=b""), 2, r"more than one in array", what="stream: options are taken")

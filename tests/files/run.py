@@ -222,7 +222,7 @@ def calls(long=False):
 def memory(long=False):
     """All allocations from the n-th on fail: there is a message all the same. A library with thread-local data, such as oneDNN's, is not opened: the C
     library ends the process where it gets no memory for that."""
-    each_failure("FAIL_ALLOC", 1, 15, long, {"HOLOGRAM_NATIVE": "off"})
+    each_failure("FAIL_ALLOC", 1, 15, long, {"HOLOGRAM_VENDOR": "off"})
 
 
 def main():

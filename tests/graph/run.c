@@ -278,7 +278,7 @@ int main(int argc, char **argv) {
     snprintf(config.backend, sizeof config.backend, "%s", t->backend_name);
     config.timeout_ms = 0; /* a driver's compiler may take long */
     snprintf(config.jit, sizeof config.jit, "%s", jit);
-    snprintf(config.native, sizeof config.native, "off"); /* a vendor's library may give other bits for an array at another place */
+    snprintf(config.vendor, sizeof config.vendor, "off"); /* a vendor's library may give other bits for an array at another place */
     if (hg_backend_create_with_config(&config, &t->backend) != HG_OK) {
         SKIP(hg_last_error_text());
         return test_done();

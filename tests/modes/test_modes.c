@@ -462,7 +462,7 @@ static void test_backend(const char *backend, const char *jit, const int *modes,
     char cache[64] = "/tmp/hologram_modes_XXXXXX", own[64] = "/tmp/hologram_modes_XXXXXX", where[64];
     int ends;
     setenv("HOLOGRAM_JIT", jit, 1);
-    setenv("HOLOGRAM_NATIVE", jit, 1);
+    setenv("HOLOGRAM_VENDOR", jit, 1);
     setenv("HOLOGRAM_TIMEOUT_MS", "600000", 1); /* a driver that compiles at the first dispatch may take long on a busy machine */
     snprintf(where, sizeof where, "%s, native code %s", backend, jit);
     if (!mkdtemp(cache) || !mkdtemp(own)) exit(1);

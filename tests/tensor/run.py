@@ -5,7 +5,7 @@
 
 A line is a problem: `gemm.f32 m=17 n=3 k=129 trans_a=true beta=0.5`; what stands behind # is a comment, and m=1|2 k=3|4 are four problems. Lines given as arguments are run in place of the files'.
 Results lie within the bound that the operation's class states, NaN where NaN is expected; and all WAYS give the same bits: one thread and two, interpreted and
-native code, with bytes behind arrays that nothing may touch; but for native steps and what comes without a word of them, which have the bound alone. Problems in a block that begins with `# long` are for --all. NAME is a file's or an instruction's.
+native code, with bytes behind arrays that nothing may touch; but for vendor steps and what comes without a word of them, which have the bound alone. Problems in a block that begins with `# long` are for --all. NAME is a file's or an instruction's.
 Needs HG_BUILD_DIR or build/release, with the program tensor_batch. Last line: N passed, N failed, N skipped."""
 import argparse
 import ctypes.util
@@ -40,7 +40,7 @@ WAYS = {"two threads": ({"HOLOGRAM_NUM_THREADS": "2"}, 0), "one thread": ({"HOLO
         "carried code": ({"HOLOGRAM_NUM_THREADS": "2", "HOLOGRAM_PRETEND": "no-compiler"}, 64)}
 WAYS = {way: ({**settings, "HOLOGRAM_DETERMINISTIC": "true"}, guard) for way, (settings, guard) in WAYS.items()}
 # Through a vendor's library where it can do the operation, whatever was measured: within the bound, with bits of its own.
-LOOSE = {"native steps": ({"HOLOGRAM_NATIVE": "on", "HOLOGRAM_NUM_THREADS": "2"}, 4096), "native steps, one thread": ({"HOLOGRAM_NATIVE": "on", "HOLOGRAM_NUM_THREADS": "1"}, 64)}
+LOOSE = {"vendor steps": ({"HOLOGRAM_VENDOR": "on", "HOLOGRAM_NUM_THREADS": "2"}, 4096), "vendor steps, one thread": ({"HOLOGRAM_VENDOR": "on", "HOLOGRAM_NUM_THREADS": "1"}, 64)}
 WAYS.update(LOOSE)
 # What users get who say nothing: within the bound, with a vendor's library or without.
 LOOSE["as it comes"] = WAYS["as it comes"] = ({"HOLOGRAM_NUM_THREADS": "2"}, 64)
@@ -132,7 +132,7 @@ class Case:
 
     def flushed(self, way):
         """What products that a vendor's library takes for zeros can make."""
-        return SMALL_PRODUCTS if way.startswith("native steps") and self.p.type == "bf16" else 0
+        return SMALL_PRODUCTS if way.startswith("vendor steps") and self.p.type == "bf16" else 0
 
     def wrong(self, results, way, less_nan=False):
         """What of the results is not within its bound; empty: nothing. less_nan: what should be NaN may be a number."""
@@ -218,7 +218,7 @@ def main():
     cases = [Case(p) for p in found]
     checks.check(bool(cases), "there are no problems")
     for way in options.way or WAYS:
-        if way.startswith("native steps") and not ctypes.util.find_library("dnnl"):
+        if way.startswith("vendor steps") and not ctypes.util.find_library("dnnl"):
             checks.skip(f"{way}: oneDNN is not installed (Debian package libdnnl2)")
         else:
             some = cases if way != RACES else [case for case in cases if is_looked_at(case)]

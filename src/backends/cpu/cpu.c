@@ -2,7 +2,7 @@
  * other queues is the runtime's business.
  * Must not know: programs, handles. */
 #include "base/thread.h"
-#include "backends/cpu/native.h"
+#include "backends/cpu/vendor.h"
 #include "driver/driver.h"
 #include "library/tiles.h"
 #include "native/native.h"
@@ -20,7 +20,7 @@ struct hg_device {
     native_device code; /* native code of kernels */
     bool carries;       /* kernels get the native code that the library has */
     bool compiler;      /* but what a compiler makes faster */
-    cpu_native *native;
+    cpu_vendor *vendor;
 };
 struct hg_driver_arena {
     uint8_t *bytes;
@@ -117,10 +117,10 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
     hg_status status = d->options.cache ? HG_OK : hg_fail_memory();
     bool as_measured = level == tile_level_best() && !poor;
     if (status == HG_OK && !d->expands)
-        status = cpu_native_create(options->native, as_measured, options->num_threads, options->budget, &d->native);
+        status = cpu_vendor_create(options->vendor, as_measured, options->num_threads, options->budget, &d->vendor);
     if (status == HG_OK && d->caps.compiler.improves) status = native_open(&d->code, level, options->cache_dir, options->cache_bytes);
     if (status != HG_OK) {
-        cpu_native_destroy(d->native);
+        cpu_vendor_destroy(d->vendor);
         tile_cache_destroy(d->options.cache);
         hg_free(d);
         return status;
@@ -131,7 +131,7 @@ static hg_status device_open(uint32_t index, const hg_driver_options *options, h
 
 static void device_close(hg_device *device) {
     native_close(&device->code);
-    cpu_native_destroy(device->native);
+    cpu_vendor_destroy(device->vendor);
     tile_cache_destroy(device->options.cache);
     hg_free(device);
 }
@@ -320,7 +320,7 @@ static hg_status run_maps(const tile_options *options, const hg_driver_step *s, 
 typedef struct cpu_prepared {
     hg_driver_prepared driver;
     tile_prepared *work;
-    native_work *native; /* in place of it */
+    vendor_work *vendor; /* in place of it */
 } cpu_prepared;
 
 static tile_prepared *prepare_launch(const hg_driver_launch *l) {
@@ -338,7 +338,7 @@ static hg_status run_prepared(hg_driver_prepared *self) { return tile_prepared_r
 static void prepared_destroy(hg_driver_prepared *prepared) {
     cpu_prepared *p = (cpu_prepared *)prepared;
     tile_prepared_destroy(p->work);
-    cpu_native_release(p->native);
+    cpu_vendor_release(p->vendor);
     hg_free(p);
 }
 
@@ -346,36 +346,36 @@ static void prepared_destroy(hg_driver_prepared *prepared) {
 static bool is_map(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_map; }
 static bool is_reduction(const plan_call *call) { return plan_collective_of((hg_op)call->op) == &plan_collective_reduce; }
 
-static hg_status make_native(const hg_device *device, const hg_driver_step *s, native_work **work) {
+static hg_status make_vendor(const hg_device *device, const hg_driver_step *s, vendor_work **work) {
     const plan_call *call = s->call;
     uint8_t *arrays[HG_MAX_OPERANDS];
     for (uint32_t i = 0; i < call->array_count; i++) arrays[i] = address(&s->ranges[i]) + call->arrays[i].before;
-    return cpu_native_make(device->native, call, arrays, address(&s->scratch), work);
+    return cpu_vendor_make(device->vendor, call, arrays, address(&s->scratch), work);
 }
 
-static hg_status run_native(const hg_device *device, const hg_driver_step *s, hg_limit *limit) {
-    native_work *work;
-    HG_TRY(make_native(device, s, &work));
-    hg_status status = cpu_native_execute(work, limit);
-    cpu_native_release(work);
+static hg_status run_vendor(const hg_device *device, const hg_driver_step *s, hg_limit *limit) {
+    vendor_work *work;
+    HG_TRY(make_vendor(device, s, &work));
+    hg_status status = cpu_vendor_execute(work, limit);
+    cpu_vendor_release(work);
     return status;
 }
 
-static hg_status run_prepared_native(hg_driver_prepared *self) { return cpu_native_execute(((cpu_prepared *)self)->native, NULL); }
+static hg_status run_prepared_vendor(hg_driver_prepared *self) { return cpu_vendor_execute(((cpu_prepared *)self)->vendor, NULL); }
 
-static hg_driver_prepared *prepare_native(const hg_device *device, const hg_driver_step *s) {
-    native_work *work;
+static hg_driver_prepared *prepare_vendor(const hg_device *device, const hg_driver_step *s) {
+    vendor_work *work;
     hg_error kept = *hg_error_record(); /* what is not prepared is run as it is */
-    if (make_native(device, s, &work) != HG_OK) {
+    if (make_vendor(device, s, &work) != HG_OK) {
         *hg_error_record() = kept;
         return NULL;
     }
     cpu_prepared *p = hg_alloc(sizeof *p);
     if (!p) {
-        cpu_native_release(work);
+        cpu_vendor_release(work);
         return NULL;
     }
-    *p = (cpu_prepared){.driver = {run_prepared_native}, .native = work};
+    *p = (cpu_prepared){.driver = {run_prepared_vendor}, .vendor = work};
     return &p->driver;
 }
 
@@ -387,7 +387,7 @@ static hg_status run_step(const hg_device *device, const hg_driver_step *s, hg_d
     hg_status status = s->next || s->joined    ? run_maps(&options, s, fault)
                        : is_map(s->call)       ? run_map(&options, s, fault)
                        : is_reduction(s->call) ? run_reduction(&options, s)
-                                               : run_native(device, s, &limit);
+                                               : run_vendor(device, s, &limit);
     copy_limit(&limit, fault);
     return status;
 }
@@ -405,7 +405,7 @@ static tile_prepared *prepare_map(const hg_device *device, const hg_driver_step 
 }
 
 static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c) {
-    if (c->kind == HG_CMD_STEP && !is_map(c->step->call) && !is_reduction(c->step->call)) return prepare_native(device, c->step);
+    if (c->kind == HG_CMD_STEP && !is_map(c->step->call) && !is_reduction(c->step->call)) return prepare_vendor(device, c->step);
     tile_prepared *work = c->kind == HG_CMD_LAUNCH                          ? prepare_launch(c->launch)
                           : c->kind == HG_CMD_STEP && is_map(c->step->call) ? prepare_map(device, c->step)
                                                                             : NULL;
@@ -419,11 +419,11 @@ static hg_driver_prepared *prepare(hg_device *device, const hg_driver_command *c
 }
 
 static bool step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch) {
-    return !device->expands && (is_map(call) || is_reduction(call) || cpu_native_supports(device->native, call, scratch));
+    return !device->expands && (is_map(call) || is_reduction(call) || cpu_vendor_supports(device->vendor, call, scratch));
 }
 
 static void step_describe(const hg_device *device, const plan_call *call, char text[64]) {
-    cpu_native_describe(device->native, call, text);
+    cpu_vendor_describe(device->vendor, call, text);
 }
 
 HG_NOINLINE static hg_status run_other(const hg_device *device, const hg_driver_command *c) {
@@ -543,7 +543,7 @@ const hg_driver hg_driver_cpu = {
     .improves_by = native_by,
     .step_supported = step_supported,
     .step_describe = step_describe,
-    .steps_by = cpu_native_by,
+    .steps_by = cpu_vendor_by,
     .prepare = prepare,
     .prepared_destroy = prepared_destroy,
 };

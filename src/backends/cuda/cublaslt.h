@@ -1,10 +1,10 @@
-/* The functions of cuBLASLt (cublaslt.def), once cuda_native_by has opened the library.
+/* The functions of cuBLASLt (cublaslt.def), once cuda_vendor_by has opened the library.
  * Must not know: what is multiplied. */
 #ifndef HG_BACKENDS_CUDA_CUBLASLT_H
 #define HG_BACKENDS_CUDA_CUBLASLT_H
 
 #include "backends/cuda/cuda_internal.h"
-#include "backends/cuda/native.h"
+#include "backends/cuda/vendor.h"
 
 typedef struct cublasLtContext *cublasLtHandle_t;
 typedef struct cublasLtMatmulDesc *cublasLtMatmulDesc_t;

@@ -1,7 +1,7 @@
 /* What the files of the CUDA backend share. symbols.c: the driver's library and its errors; device.c: devices and what they can do;
  * memory.c: arenas; staging.c: copies from and to the host; queue.c: submissions and events; plan.c: graphs; kernel.c: programs; prebuilt.c: PTX that
  * comes with the library;
- * native.c, native_problem.c: products by cuBLASLt; driver.c: the table.
+ * vendor.c, vendor_problem.c: products by cuBLASLt; driver.c: the table.
  * No header of NVIDIA's is needed: the few declarations are here and in symbols.def.
  * Must not know: programs of the library, handles, how kernels are made. */
 #ifndef HG_BACKENDS_CUDA_INTERNAL_H
@@ -47,7 +47,7 @@ static inline CUresult cuda_asked(const char *call) { return cuda_before_call ? 
 
 /* ---- device.c ---- */
 typedef struct cuda_staging cuda_staging;
-typedef struct cuda_native cuda_native;
+typedef struct cuda_steps cuda_steps; /* products by cuBLASLt */
 struct hg_device {
     hg_device_caps caps;
     CUdevice id;
@@ -57,7 +57,7 @@ struct hg_device {
     struct cuda_pin *pins;
     hg_blob_cache *cache;
     cuda_staging *staging;
-    cuda_native *native;   /* NULL: off */
+    cuda_steps *vendor;    /* NULL: off */
     uint32_t architecture; /* 75: compute capability 7.5 */
     bool pools;            /* memory is allocated in the order of a stream */
     uint64_t max_dynamic_shared;
@@ -145,10 +145,10 @@ char *cuda_prebuilt_read(const char *path, const uint8_t key[HG_BLOB_KEY_BYTES])
 enum { CUDA_KEY_TEXT = 2 * HG_BLOB_KEY_BYTES + 1 };
 void cuda_prebuilt_key(const uint8_t key[HG_BLOB_KEY_BYTES], char text[CUDA_KEY_TEXT]); /* as the file has it */
 
-/* ---- native.c: word: on, off, auto or "" ---- */
-hg_status cuda_native_create(const char *word, cuda_native **native) HG_NODISCARD;
-void cuda_native_destroy(cuda_native *native); /* in the device's context */
-bool cuda_native_by(char text[256]);
+/* ---- vendor.c: word: on, off, auto or "" ---- */
+hg_status cuda_vendor_create(const char *word, cuda_steps **vendor) HG_NODISCARD;
+void cuda_vendor_destroy(cuda_steps *vendor); /* in the device's context */
+bool cuda_vendor_by(char text[256]);
 bool cuda_step_supported(const hg_device *device, const plan_call *call, uint64_t *scratch);
 void cuda_step_describe(const hg_device *device, const plan_call *call, char text[64]);
 hg_status cuda_step(hg_device *device, CUstream stream, const hg_driver_step *step) HG_NODISCARD;

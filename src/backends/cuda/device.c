@@ -201,7 +201,7 @@ hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_
     if (status == HG_OK) status = open_context(d);
     if (status == HG_OK) status = fill_caps(d, options->pretend);
     if (status == HG_OK) status = cuda_staging_create(d, &d->staging);
-    if (status == HG_OK) status = cuda_native_create(options->native, &d->native);
+    if (status == HG_OK) status = cuda_vendor_create(options->vendor, &d->vendor);
     if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
     if (status != HG_OK)
         cuda_device_close(d);
@@ -214,7 +214,7 @@ void cuda_device_close(hg_device *d) {
     if (!d) return;
     if (d->context && cuda.CtxPushCurrent(d->context) == CUDA_SUCCESS) {
         cuda_staging_destroy(d->staging);
-        cuda_native_destroy(d->native);
+        cuda_vendor_destroy(d->vendor);
         if (d->setup) (void)cuda.StreamDestroy(d->setup);
         cuda_leave();
     }

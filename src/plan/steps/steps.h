@@ -1,5 +1,5 @@
 /* Whole-array instructions ("collectives"): what each reads and writes, which shapes it takes, and what it is as launches of lane kernels.
- * Who runs a step makes a call of its values, finds memory for the call's arrays, and hands the call to a driver that does it natively or
+ * Who runs a step makes a call of its values, finds memory for the call's arrays, and hands the call to a driver that does it itself or
  * carries out its expansion.
  * Must not know: drivers, where memory lies. */
 #ifndef HG_PLAN_STEPS_H

@@ -17,6 +17,7 @@ static void clear(void) {
                                         "HOLOGRAM_PROFILING",
                                         "HOLOGRAM_COMPILE_TIMEOUT_MS",
                                         "HOLOGRAM_JIT",
+                                        "HOLOGRAM_VENDOR",
                                         "HOLOGRAM_NATIVE",
                                         "HOLOGRAM_DETERMINISTIC"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
@@ -28,7 +29,7 @@ static void test_defaults(void) {
     CHECK_TEXT(c.cpu_level, "");
     CHECK_TEXT(c.pretend, "");
     CHECK_TEXT(c.jit, "auto");
-    CHECK_TEXT(c.native, "auto");
+    CHECK_TEXT(c.vendor, "auto");
     CHECK(!c.deterministic);
     CHECK(c.size == sizeof c && c.device_id == 0 && c.num_threads == 0 && c.timeout_ms == 30000 && c.compile_timeout_ms == 120000 &&
           c.max_buffer_size == 0 && !c.profiling && !c.check_races);
@@ -38,6 +39,21 @@ static void test_defaults(void) {
     CHECK(memcmp(&c, &e, sizeof c) == 0);
     CHECK_TEXT(hg_config_env("HOLOGRAM_TIMEOUT_MS"), "30000");
     CHECK(hg_config_env("HOLOGRAM_NOTHING") == NULL);
+}
+
+/* HOLOGRAM_NATIVE is the old name of HOLOGRAM_VENDOR, which wins. */
+static void test_old_name(void) {
+    hg_config c;
+    clear();
+    setenv("HOLOGRAM_NATIVE", "off", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.vendor, "off");
+    setenv("HOLOGRAM_VENDOR", "on", 1);
+    CHECK_OK(hg_config_from_env(&c));
+    CHECK_TEXT(c.vendor, "on");
+    unsetenv("HOLOGRAM_VENDOR");
+    setenv("HOLOGRAM_NATIVE", "perhaps", 1);
+    CHECK_STATUS(hg_config_from_env(&c), HG_ERROR_INVALID_ARGUMENT);
 }
 
 static void test_environment(void) {
@@ -53,14 +69,14 @@ static void test_environment(void) {
     setenv("HOLOGRAM_CPU_LEVEL", "baseline", 1);
     setenv("HOLOGRAM_PRETEND", "poor", 1);
     setenv("HOLOGRAM_JIT", "off", 1);
-    setenv("HOLOGRAM_NATIVE", "on", 1);
+    setenv("HOLOGRAM_VENDOR", "on", 1);
     setenv("HOLOGRAM_DETERMINISTIC", "yes", 1);
     CHECK_TEXT(hg_config_env("HOLOGRAM_BACKEND"), "null");
     CHECK_OK(hg_config_from_env(&c));
     CHECK_TEXT(c.backend, "null");
     CHECK_TEXT(c.cpu_level, "baseline");
     CHECK_TEXT(c.jit, "off");
-    CHECK_TEXT(c.native, "on");
+    CHECK_TEXT(c.vendor, "on");
     CHECK(c.deterministic);
     CHECK_TEXT(c.pretend, "poor");
     CHECK(c.device_id == UINT32_MAX && c.num_threads == 256 && c.timeout_ms == 0 && c.compile_timeout_ms == 5000 &&
@@ -108,7 +124,7 @@ static void test_malformed(void) {
         const char *name, *value;
     } cases[] = {{"HOLOGRAM_DEVICE_ID", "4294967296"},
                  {"HOLOGRAM_JIT", "yes"},
-                 {"HOLOGRAM_NATIVE", "maybe"},
+                 {"HOLOGRAM_VENDOR", "maybe"},
                  {"HOLOGRAM_DETERMINISTIC", "2"},
                  {"HOLOGRAM_DEVICE_ID", "-1"},
                  {"HOLOGRAM_DEVICE_ID", "one"},
@@ -329,6 +345,7 @@ static void test_devices(void) {
 int main(void) {
     test_defaults();
     test_environment();
+    test_old_name();
     test_not_read();
     test_malformed();
     test_choice();

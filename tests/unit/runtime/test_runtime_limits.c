@@ -32,7 +32,7 @@ static hg_backend *open_one_thread(const char *jit) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     memcpy(config.backend, "cpu", 4);
-    memcpy(config.native, "off", 4);
+    memcpy(config.vendor, "off", 4);
     snprintf(config.jit, sizeof config.jit, "%s", jit);
     config.num_threads = 1;
     CHECK_OK(hg_backend_create_with_config(&config, &b));

@@ -170,7 +170,7 @@ static hg_backend *open_with(const char *backend, uint64_t memory) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     snprintf(config.backend, sizeof config.backend, "%s", backend);
-    memcpy(config.native, "off", 4);
+    memcpy(config.vendor, "off", 4);
     config.max_memory = memory;
     return hg_backend_create_with_config(&config, &b) == HG_OK ? b : NULL;
 }

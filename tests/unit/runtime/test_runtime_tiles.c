@@ -51,7 +51,7 @@ static hg_backend *open_cpu(uint32_t threads, const char *jit) {
     hg_config config = hg_config_default();
     hg_backend *b = NULL;
     memcpy(config.backend, "cpu", 4);
-    memcpy(config.native, "off", 4);
+    memcpy(config.vendor, "off", 4);
     memcpy(config.jit, jit, strlen(jit) + 1);
     config.num_threads = threads;
     CHECK_OK(hg_backend_create_with_config(&config, &b));

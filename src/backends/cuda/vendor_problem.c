@@ -1,6 +1,6 @@
 /* Which calls cuBLASLt does, and as what.
  * Must not know: the library. */
-#include "backends/cuda/native.h"
+#include "backends/cuda/vendor.h"
 #include <string.h>
 
 /* ---- factors ---- */
@@ -122,8 +122,8 @@ bool lt_problem_is_faster(const lt_problem *p) {
         uint8_t type;
         uint64_t from;
     } ROWS[] = {
-#define NATIVE(instruction, type, multiplications) {HG_OP_##instruction, HG_TYPE_##type, multiplications},
-#include "backends/cuda/native.def"
+#define VENDOR(instruction, type, multiplications) {HG_OP_##instruction, HG_TYPE_##type, multiplications},
+#include "backends/cuda/vendor.def"
     };
     uint64_t inner = p->right.transposed ? p->right.columns : p->right.rows;
     uint64_t work = plan_times(plan_times(p->result.rows, p->result.columns), plan_times(inner, p->batches));

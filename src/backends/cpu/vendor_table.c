@@ -1,5 +1,5 @@
 /* The measured table. Must not know: the library. */
-#include "backends/cpu/native_internal.h"
+#include "backends/cpu/vendor_internal.h"
 
 enum { CLASSES = 5, FASTER = 105 }; /* below 5 % it may as well be noise */
 
@@ -17,14 +17,14 @@ static const struct {
     uint8_t m, n;
     uint16_t percent[CLASSES];
 } ROWS[] = {
-#define NATIVE(kind, type, isa, m, n, k16, k64, k256, k1024, more) \
-    {NATIVE_##kind, HG_TYPE_##type, ONEDNN_ISA_##isa, m, n, {k16, k64, k256, k1024, more}},
-#include "backends/cpu/native.def"
+#define VENDOR(kind, type, isa, m, n, k16, k64, k256, k1024, more) \
+    {VENDOR_##kind, HG_TYPE_##type, ONEDNN_ISA_##isa, m, n, {k16, k64, k256, k1024, more}},
+#include "backends/cpu/vendor.def"
     {0},
 };
 
 /* A better CPU has its own rows, or those of what it is better than. */
-bool native_is_faster(const native_problem *p, int isa) {
+bool vendor_is_faster(const vendor_problem *p, int isa) {
     for (size_t i = HG_COUNT_OF(ROWS) - 1; i-- > 0;)
         if (ROWS[i].kind == p->kind && ROWS[i].type == p->type && (isa & ROWS[i].isa) == ROWS[i].isa &&
             ROWS[i].m == class_of(p->size[0], SIDES) && ROWS[i].n == class_of(p->size[1], SIDES))

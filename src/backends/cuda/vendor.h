@@ -1,7 +1,7 @@
-/* What the files of native steps share: products of matrices as cuBLASLt takes them.
+/* What the files of vendor steps share: products of matrices as cuBLASLt takes them.
  * Must not know: memory, streams. */
-#ifndef HG_BACKENDS_CUDA_NATIVE_H
-#define HG_BACKENDS_CUDA_NATIVE_H
+#ifndef HG_BACKENDS_CUDA_VENDOR_H
+#define HG_BACKENDS_CUDA_VENDOR_H
 
 #include "plan/steps/call.h"
 
@@ -55,7 +55,7 @@ typedef struct lt_factors {
 
 /* False: the call is nothing for cuBLASLt, whatever the device. */
 bool lt_problem_make(const plan_call *call, lt_problem *problem, lt_factors *factors);
-/* Whether `auto` takes it (native.def). */
+/* Whether `auto` takes it (vendor.def). */
 bool lt_problem_is_faster(const lt_problem *problem);
 
 #endif

@@ -1,5 +1,5 @@
 /* The primitives of a slice. Must not know: threads, instructions. */
-#include "backends/cpu/native_internal.h"
+#include "backends/cpu/vendor_internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@ enum { PLACE_ALIGN = 4096 };
 
 /* ---- links ---- */
 
-static uint64_t take_place(native_chain *chain, const onednn_library *l, int memory) {
+static uint64_t take_place(vendor_chain *chain, const onednn_library *l, int memory) {
     uint64_t place = chain->scratch_bytes;
     chain->used[memory] = true;
     chain->place[memory] = place;
@@ -15,16 +15,16 @@ static uint64_t take_place(native_chain *chain, const onednn_library *l, int mem
     return place;
 }
 
-static void add_argument(native_link *link, int which, int memory) {
+static void add_argument(vendor_link *link, int which, int memory) {
     link->arguments[link->count].which = which;
     link->arguments[link->count++].memory = memory;
 }
 
 /* The next link, without its arguments; NULL: oneDNN cannot. */
-static native_link *add_link(const onednn_library *l, const onednn_description *description, native_chain *chain) {
-    native_link *link = &chain->links[chain->count];
-    int pad = NATIVE_PAD + chain->count;
-    *link = (native_link){0};
+static vendor_link *add_link(const onednn_library *l, const onednn_description *description, vendor_chain *chain) {
+    vendor_link *link = &chain->links[chain->count];
+    int pad = VENDOR_PAD + chain->count;
+    *link = (vendor_link){0};
     if (l->primitive_create(&link->primitive, description) != 0) return NULL;
     chain->layout[pad] = *l->primitive_desc_query_md(description, ONEDNN_QUERY_SCRATCHPAD, 0);
     if (l->memory_desc_get_size(&chain->layout[pad])) {
@@ -35,10 +35,10 @@ static native_link *add_link(const onednn_library *l, const onednn_description *
     return link;
 }
 
-static bool add_reorder(const onednn_library *l, const onednn_attributes *attributes, int from, int to, native_chain *chain) {
+static bool add_reorder(const onednn_library *l, const onednn_attributes *attributes, int from, int to, vendor_chain *chain) {
     onednn_description *description = NULL;
     int status = l->reorder_primitive_desc_create(&description, &chain->layout[from], l->engine, &chain->layout[to], l->engine, attributes);
-    native_link *link = status == 0 ? add_link(l, description, chain) : NULL;
+    vendor_link *link = status == 0 ? add_link(l, description, chain) : NULL;
     if (description) l->primitive_desc_destroy(description);
     if (!link) return false;
     add_argument(link, ONEDNN_SOURCE, from); /* DNNL_ARG_FROM and DNNL_ARG_TO are these numbers */
@@ -48,7 +48,7 @@ static bool add_reorder(const onednn_library *l, const onednn_attributes *attrib
 
 /* ---- what the primitive that does the work shall be ---- */
 
-static int add_sum(const onednn_library *l, const native_problem *p, onednn_attributes *attributes) {
+static int add_sum(const onednn_library *l, const vendor_problem *p, onednn_attributes *attributes) {
     onednn_post_ops *after = NULL;
     int status = l->post_ops_create(&after);
     if (!status) status = l->post_ops_append_sum(after, p->beta);
@@ -57,7 +57,7 @@ static int add_sum(const onednn_library *l, const native_problem *p, onednn_attr
     return status;
 }
 
-static int set_attributes(const onednn_library *l, const native_problem *p, onednn_attributes *attributes) {
+static int set_attributes(const onednn_library *l, const vendor_problem *p, onednn_attributes *attributes) {
     int status = 0;
     if (l->primitive_attr_set_fpmath_mode) status = l->primitive_attr_set_fpmath_mode(attributes, ONEDNN_STRICT);
     if (!status && p->alpha != 1) status = l->primitive_attr_set_output_scales(attributes, 1, 0, &p->alpha);
@@ -65,24 +65,24 @@ static int set_attributes(const onednn_library *l, const native_problem *p, oned
 }
 
 /* Layouts as oneDNN likes them: what it chose is asked afterwards. */
-static int describe_convolution(const onednn_library *l, const native_problem *p, const native_slice *slice, const onednn_layout *bias,
+static int describe_convolution(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, const onednn_layout *bias,
                                 onednn_operation *operation) {
-    onednn_layout any[NATIVE_TENSORS];
+    onednn_layout any[VENDOR_TENSORS];
     int64_t dilations[2] = {p->dilation[0] - 1, p->dilation[1] - 1};
-    for (int i = 0; i < NATIVE_TENSORS; i++) {
-        const native_tensor *t = &slice->tensor[i];
+    for (int i = 0; i < VENDOR_TENSORS; i++) {
+        const vendor_tensor *t = &slice->tensor[i];
         int status = t->rank ? l->memory_desc_init_by_tag(&any[i], t->rank, t->dims, t->type, ONEDNN_ANY) : 0;
         if (status) return status;
     }
-    return l->dilated_convolution_forward_desc_init(operation, ONEDNN_INFERENCE, ONEDNN_DIRECT, &any[NATIVE_SOURCE], &any[NATIVE_WEIGHTS],
-                                                    bias, &any[NATIVE_RESULT], p->stride, dilations, slice->before, slice->after);
+    return l->dilated_convolution_forward_desc_init(operation, ONEDNN_INFERENCE, ONEDNN_DIRECT, &any[VENDOR_SOURCE], &any[VENDOR_WEIGHTS],
+                                                    bias, &any[VENDOR_RESULT], p->stride, dilations, slice->before, slice->after);
 }
 
-static int describe(const onednn_library *l, const native_problem *p, const native_slice *slice, const native_chain *chain,
+static int describe(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, const vendor_chain *chain,
                     onednn_operation *operation) {
-    const onednn_layout *layout = chain->layout, *bias = slice->tensor[NATIVE_BIAS].rank ? &layout[NATIVE_BIAS] : NULL;
+    const onednn_layout *layout = chain->layout, *bias = slice->tensor[VENDOR_BIAS].rank ? &layout[VENDOR_BIAS] : NULL;
     if (p->convolution) return describe_convolution(l, p, slice, bias, operation);
-    return l->matmul_desc_init(operation, &layout[NATIVE_SOURCE], &layout[NATIVE_WEIGHTS], bias, &layout[NATIVE_RESULT]);
+    return l->matmul_desc_init(operation, &layout[VENDOR_SOURCE], &layout[VENDOR_WEIGHTS], bias, &layout[VENDOR_RESULT]);
 }
 
 /* One that is written for this CPU: those without are slower than our own code. */
@@ -90,9 +90,9 @@ static bool is_good(const char *name) { return strncmp(name, "ref", 3) != 0 && s
 
 /* ---- the chain ---- */
 
-static bool lay_out(const onednn_library *l, const native_slice *slice, native_chain *chain) {
-    for (int i = 0; i < NATIVE_TENSORS; i++) {
-        const native_tensor *t = &slice->tensor[i];
+static bool lay_out(const onednn_library *l, const vendor_slice *slice, vendor_chain *chain) {
+    for (int i = 0; i < VENDOR_TENSORS; i++) {
+        const vendor_tensor *t = &slice->tensor[i];
         chain->offset[i] = slice->offset[i];
         chain->used[i] = t->rank != 0;
         if (t->rank && l->memory_desc_init_by_strides(&chain->layout[i], t->rank, t->dims, t->type, t->strides) != 0) return false;
@@ -100,31 +100,31 @@ static bool lay_out(const onednn_library *l, const native_slice *slice, native_c
     return true;
 }
 
-static const int QUERY[NATIVE_TENSORS] = {ONEDNN_QUERY_SOURCE, ONEDNN_QUERY_WEIGHTS, 0, ONEDNN_QUERY_RESULT};
-static const int WHICH[NATIVE_TENSORS] = {ONEDNN_SOURCE, ONEDNN_WEIGHTS, ONEDNN_BIAS, ONEDNN_RESULT};
+static const int QUERY[VENDOR_TENSORS] = {ONEDNN_QUERY_SOURCE, ONEDNN_QUERY_WEIGHTS, 0, ONEDNN_QUERY_RESULT};
+static const int WHICH[VENDOR_TENSORS] = {ONEDNN_SOURCE, ONEDNN_WEIGHTS, ONEDNN_BIAS, ONEDNN_RESULT};
 
 /* The tensor itself, or where it stands in the order that the primitive wants. */
-static int in_order(const onednn_library *l, const onednn_description *work, int role, native_chain *chain) {
+static int in_order(const onednn_library *l, const onednn_description *work, int role, vendor_chain *chain) {
     const onednn_layout *wanted = QUERY[role] ? l->primitive_desc_query_md(work, QUERY[role], 0) : NULL;
     if (!wanted || l->memory_desc_equal(wanted, &chain->layout[role])) return role;
-    chain->layout[NATIVE_INNER + role] = *wanted;
-    take_place(chain, l, NATIVE_INNER + role);
-    return NATIVE_INNER + role;
+    chain->layout[VENDOR_INNER + role] = *wanted;
+    take_place(chain, l, VENDOR_INNER + role);
+    return VENDOR_INNER + role;
 }
 
-static bool add_work(const onednn_library *l, const onednn_description *work, const onednn_attributes *plain, native_chain *chain) {
-    int memory[NATIVE_TENSORS];
-    for (int i = 0; i < NATIVE_TENSORS; i++) memory[i] = in_order(l, work, i, chain);
-    for (int i = NATIVE_SOURCE; i <= NATIVE_WEIGHTS; i++)
+static bool add_work(const onednn_library *l, const onednn_description *work, const onednn_attributes *plain, vendor_chain *chain) {
+    int memory[VENDOR_TENSORS];
+    for (int i = 0; i < VENDOR_TENSORS; i++) memory[i] = in_order(l, work, i, chain);
+    for (int i = VENDOR_SOURCE; i <= VENDOR_WEIGHTS; i++)
         if (memory[i] != i && !add_reorder(l, plain, i, memory[i], chain)) return false;
-    native_link *link = add_link(l, work, chain);
-    for (int i = 0; i < NATIVE_TENSORS && link; i++)
+    vendor_link *link = add_link(l, work, chain);
+    for (int i = 0; i < VENDOR_TENSORS && link; i++)
         if (chain->used[i]) add_argument(link, WHICH[i], memory[i]);
-    return link && (memory[NATIVE_RESULT] == NATIVE_RESULT || add_reorder(l, plain, memory[NATIVE_RESULT], NATIVE_RESULT, chain));
+    return link && (memory[VENDOR_RESULT] == VENDOR_RESULT || add_reorder(l, plain, memory[VENDOR_RESULT], VENDOR_RESULT, chain));
 }
 
-static bool make_links(const onednn_library *l, const native_problem *p, const native_slice *slice, onednn_attributes *plain,
-                       onednn_attributes *attributes, native_chain *chain) {
+static bool make_links(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, onednn_attributes *plain,
+                       onednn_attributes *attributes, vendor_chain *chain) {
     onednn_operation operation;
     onednn_description *work = NULL;
     const char *name = "";
@@ -138,18 +138,18 @@ static bool make_links(const onednn_library *l, const native_problem *p, const n
     return good;
 }
 
-bool native_chain_make(const onednn_library *l, const native_problem *p, const native_slice *slice, native_chain *chain) {
+bool vendor_chain_make(const onednn_library *l, const vendor_problem *p, const vendor_slice *slice, vendor_chain *chain) {
     onednn_attributes *plain = NULL, *attributes = NULL;
     memset(chain, 0, sizeof *chain);
     bool good = lay_out(l, slice, chain) && l->primitive_attr_create(&plain) == 0 && l->primitive_attr_create(&attributes) == 0 &&
                 make_links(l, p, slice, plain, attributes, chain);
     if (plain) l->primitive_attr_destroy(plain);
     if (attributes) l->primitive_attr_destroy(attributes);
-    if (!good) native_chain_free(l, chain);
+    if (!good) vendor_chain_free(l, chain);
     return good;
 }
 
-void native_chain_free(const onednn_library *l, native_chain *chain) {
+void vendor_chain_free(const onednn_library *l, vendor_chain *chain) {
     for (int i = 0; i < chain->count; i++) l->primitive_destroy(chain->links[i].primitive);
     chain->count = 0;
 }

@@ -1,4 +1,4 @@
-/* Native steps: products of matrices by cuBLASLt, NVIDIA's library, where it is installed. What it needs to know of a product is kept by problem.
+/* Vendor steps: products of matrices by cuBLASLt, NVIDIA's library, where it is installed. What it needs to know of a product is kept by problem.
  * Must not know: instructions. */
 #include "backends/cuda/cublaslt.h"
 #include "base/nvidia.h"
@@ -23,7 +23,7 @@ typedef struct lt_plan {
     lt_choice choices[ALIGNMENTS];
 } lt_plan;
 
-struct cuda_native {
+struct cuda_steps {
     hg_mutex lock;
     bool all;                /* whatever it can do, not only what is faster */
     cublasLtHandle_t handle; /* NULL: none was needed yet */
@@ -65,7 +65,7 @@ static bool is_loaded(void) {
     return !missing[0];
 }
 
-bool cuda_native_by(char text[256]) {
+bool cuda_vendor_by(char text[256]) {
     snprintf(text, 256, "%s", is_loaded() ? version : missing);
     return !missing[0];
 }
@@ -81,16 +81,16 @@ static hg_status failed(const char *call, int status) {
 
 /* ---- a device's ---- */
 
-hg_status cuda_native_create(const char *word, struct cuda_native **native) {
+hg_status cuda_vendor_create(const char *word, struct cuda_steps **vendor) {
     bool on = word && strcmp(word, "on") == 0, off = word && strcmp(word, "off") == 0;
-    *native = NULL;
+    *vendor = NULL;
     if (!on && !off && word && *word && strcmp(word, "auto") != 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about native steps, expected auto, on or off", word);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about vendor steps, expected auto, on or off", word);
     if (off) return HG_OK;
-    *native = hg_calloc(1, sizeof **native);
-    if (!*native) return hg_fail_memory();
-    hg_mutex_init(&(*native)->lock);
-    (*native)->all = on;
+    *vendor = hg_calloc(1, sizeof **vendor);
+    if (!*vendor) return hg_fail_memory();
+    hg_mutex_init(&(*vendor)->lock);
+    (*vendor)->all = on;
     return HG_OK;
 }
 
@@ -101,16 +101,16 @@ static void free_plan(lt_plan *plan) {
     hg_free(plan);
 }
 
-void cuda_native_destroy(struct cuda_native *native) {
-    if (!native) return;
-    while (native->plans) {
-        lt_plan *plan = native->plans;
-        native->plans = plan->next;
+void cuda_vendor_destroy(struct cuda_steps *vendor) {
+    if (!vendor) return;
+    while (vendor->plans) {
+        lt_plan *plan = vendor->plans;
+        vendor->plans = plan->next;
         free_plan(plan);
     }
-    if (native->handle) (void)cublaslt.Destroy(native->handle);
-    hg_mutex_destroy(&native->lock);
-    hg_free(native);
+    if (vendor->handle) (void)cublaslt.Destroy(vendor->handle);
+    hg_mutex_destroy(&vendor->lock);
+    hg_free(vendor);
 }
 
 /* ---- plans, under the lock ---- */
@@ -143,7 +143,7 @@ static uint32_t element_bytes(const lt_matrix *m) {
     }
 }
 
-static bool ask_preference(cuda_native *native, lt_plan *plan, cublasLtMatmulPreference_t preference, int alignment) {
+static bool ask_preference(cuda_steps *vendor, lt_plan *plan, cublasLtMatmulPreference_t preference, int alignment) {
     const lt_problem *p = &plan->problem;
     const lt_matrix *matrices[] = {&p->left, &p->right, &p->result, &p->result};
     uint64_t workspace = MOST_WORKSPACE;
@@ -154,57 +154,57 @@ static bool ask_preference(cuda_native *native, lt_plan *plan, cublasLtMatmulPre
         if (LT_CALL(MatmulPreferenceSetAttribute, preference, LT_ALIGNMENTS + i, &bytes, sizeof bytes) != LT_SUCCESS) return false;
     }
     lt_choice *choice = &plan->choices[alignment];
-    return LT_CALL(MatmulAlgoGetHeuristic, native->handle, plan->operation, plan->layouts[LEFT], plan->layouts[RIGHT],
+    return LT_CALL(MatmulAlgoGetHeuristic, vendor->handle, plan->operation, plan->layouts[LEFT], plan->layouts[RIGHT],
                    plan->layouts[RESULT], plan->layouts[RESULT], preference, 1, choice, &count) == LT_SUCCESS &&
            count == 1 && choice->status == LT_SUCCESS && choice->workspace_bytes <= MOST_WORKSPACE;
 }
 
-static bool choose(cuda_native *native, lt_plan *plan, int alignment) {
+static bool choose(cuda_steps *vendor, lt_plan *plan, int alignment) {
     cublasLtMatmulPreference_t preference;
     if (LT_CALL(MatmulPreferenceCreate, &preference) != LT_SUCCESS) return false;
-    bool chosen = ask_preference(native, plan, preference, alignment);
+    bool chosen = ask_preference(vendor, plan, preference, alignment);
     (void)cublaslt.MatmulPreferenceDestroy(preference);
     return chosen;
 }
 
-static lt_plan *make_plan(cuda_native *native, const lt_problem *p) {
-    if (!native->handle && LT_CALL(Create, &native->handle) != LT_SUCCESS) return NULL;
+static lt_plan *make_plan(cuda_steps *vendor, const lt_problem *p) {
+    if (!vendor->handle && LT_CALL(Create, &vendor->handle) != LT_SUCCESS) return NULL;
     lt_plan *plan = hg_calloc(1, sizeof *plan);
     if (!plan) return NULL;
     plan->problem = *p;
     if (set_operation(plan) && set_layout(&plan->layouts[LEFT], &p->left, p->batches) &&
         set_layout(&plan->layouts[RIGHT], &p->right, p->batches) && set_layout(&plan->layouts[RESULT], &p->result, p->batches) &&
-        choose(native, plan, ALIGNED) && choose(native, plan, UNALIGNED))
+        choose(vendor, plan, ALIGNED) && choose(vendor, plan, UNALIGNED))
         return plan;
     free_plan(plan);
     return NULL;
 }
 
-static void drop_oldest(cuda_native *native) {
+static void drop_oldest(cuda_steps *vendor) {
     lt_plan **oldest = NULL;
-    for (lt_plan **at = &native->plans; *at; at = &(*at)->next)
+    for (lt_plan **at = &vendor->plans; *at; at = &(*at)->next)
         if ((*at)->refs == 0) oldest = at;
     if (!oldest) return;
     lt_plan *plan = *oldest;
     *oldest = plan->next;
     free_plan(plan);
-    native->count--;
+    vendor->count--;
 }
 
-static lt_plan *find_plan(cuda_native *native, const lt_problem *p, bool make) {
-    lt_plan **at = &native->plans, *plan;
+static lt_plan *find_plan(cuda_steps *vendor, const lt_problem *p, bool make) {
+    lt_plan **at = &vendor->plans, *plan;
     while (*at && memcmp(&(*at)->problem, p, sizeof *p) != 0) at = &(*at)->next;
     plan = *at;
     if (plan)
         *at = plan->next;
     else if (make) {
-        if (native->count >= MOST_KEPT) drop_oldest(native);
-        plan = make_plan(native, p);
-        native->count += plan != NULL;
+        if (vendor->count >= MOST_KEPT) drop_oldest(vendor);
+        plan = make_plan(vendor, p);
+        vendor->count += plan != NULL;
     }
     if (!plan) return NULL;
-    plan->next = native->plans;
-    return native->plans = plan;
+    plan->next = vendor->plans;
+    return vendor->plans = plan;
 }
 
 /* ---- calls ---- */
@@ -218,17 +218,17 @@ static uint64_t scratch_bytes(const lt_plan *plan) {
 }
 
 bool cuda_step_supported(const hg_device *d, const plan_call *call, uint64_t *scratch) {
-    cuda_native *native = d->native;
+    cuda_steps *vendor = d->vendor;
     lt_problem p;
     lt_factors factors;
     CUcontext left;
-    if (!native || !lt_problem_make(call, &p, &factors) || (!native->all && !lt_problem_is_faster(&p)) || !is_loaded()) return false;
+    if (!vendor || !lt_problem_make(call, &p, &factors) || (!vendor->all && !lt_problem_is_faster(&p)) || !is_loaded()) return false;
     CUresult entered = CU_CALL(CtxPushCurrent, d->context);
     if (entered != CUDA_SUCCESS) return false;
-    hg_mutex_lock(&native->lock);
-    const lt_plan *plan = find_plan(native, &p, true);
+    hg_mutex_lock(&vendor->lock);
+    const lt_plan *plan = find_plan(vendor, &p, true);
     if (plan) *scratch = scratch_bytes(plan);
-    hg_mutex_unlock(&native->lock);
+    hg_mutex_unlock(&vendor->lock);
     (void)cuda.CtxPopCurrent(&left);
     return plan != NULL;
 }
@@ -237,7 +237,7 @@ void cuda_step_describe(const hg_device *d, const plan_call *call, char text[64]
     lt_problem p;
     lt_factors factors;
     text[0] = 0;
-    if (!d->native || !lt_problem_make(call, &p, &factors) || !is_loaded()) return;
+    if (!d->vendor || !lt_problem_make(call, &p, &factors) || !is_loaded()) return;
     snprintf(text, 64, "%s%s", version, p.compute == LT_COMPUTE_TF32 ? " tf32" : "");
 }
 
@@ -248,7 +248,7 @@ static CUdeviceptr address_of(const hg_driver_step *step, const lt_matrix *m) {
     return range->arena->address + range->offset + step->call->arrays[m->array].before;
 }
 
-static hg_status multiply(cuda_native *native, const lt_plan *plan, const lt_factors *factors, const CUdeviceptr at[MATRICES],
+static hg_status multiply(cuda_steps *vendor, const lt_plan *plan, const lt_factors *factors, const CUdeviceptr at[MATRICES],
                           CUdeviceptr workspace, CUstream stream) {
     const lt_problem *p = &plan->problem;
     CUdeviceptr all = at[LEFT] | at[RIGHT] | at[RESULT];
@@ -257,7 +257,7 @@ static hg_status multiply(cuda_native *native, const lt_plan *plan, const lt_fac
         for (int i = 0; i < MATRICES; i++) all |= (CUdeviceptr)matrices[i]->stride * element_bytes(matrices[i]);
     }
     const lt_choice *choice = &plan->choices[all % WELL_ALIGNED ? UNALIGNED : ALIGNED];
-    int status = LT_CALL(Matmul, native->handle, plan->operation, &factors->alpha, at[LEFT], plan->layouts[LEFT], at[RIGHT],
+    int status = LT_CALL(Matmul, vendor->handle, plan->operation, &factors->alpha, at[LEFT], plan->layouts[LEFT], at[RIGHT],
                          plan->layouts[RIGHT], &factors->beta, at[RESULT], plan->layouts[RESULT], at[RESULT], plan->layouts[RESULT],
                          &choice->algorithm, choice->workspace_bytes ? workspace : 0, choice->workspace_bytes, stream);
     return status == LT_SUCCESS ? HG_OK : failed("cublasLtMatmul", status);
@@ -281,26 +281,26 @@ static hg_status run_plan(hg_device *d, CUstream stream, const hg_driver_step *s
     workspace = (workspace + WORKSPACE_ALIGNMENT - 1) / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
     hg_status status = set_aside(d, stream, step, &p->left, &at[LEFT], &copies[0]);
     if (status == HG_OK) status = set_aside(d, stream, step, &p->right, &at[RIGHT], &copies[1]);
-    if (status == HG_OK) status = multiply(d->native, plan, factors, at, workspace, stream);
+    if (status == HG_OK) status = multiply(d->vendor, plan, factors, at, workspace, stream);
     for (int i = 0; i < 2; i++)
         if (copies[i]) cuda_between_free(d, stream, copies[i]);
     return status;
 }
 
 hg_status cuda_step(hg_device *d, CUstream stream, const hg_driver_step *step) {
-    cuda_native *native = d->native;
+    cuda_steps *vendor = d->vendor;
     lt_problem p;
     lt_factors factors;
-    if (!native || !is_loaded() || !lt_problem_make(step->call, &p, &factors))
-        return hg_fail(HG_ERROR_INTERNAL, "a native step that is not supported");
-    hg_mutex_lock(&native->lock);
-    lt_plan *plan = find_plan(native, &p, true);
+    if (!vendor || !is_loaded() || !lt_problem_make(step->call, &p, &factors))
+        return hg_fail(HG_ERROR_INTERNAL, "a vendor step that is not supported");
+    hg_mutex_lock(&vendor->lock);
+    lt_plan *plan = find_plan(vendor, &p, true);
     if (plan) plan->refs++;
-    hg_mutex_unlock(&native->lock);
+    hg_mutex_unlock(&vendor->lock);
     if (!plan) return hg_fail(HG_ERROR_ALLOCATION_FAILED, "cuda: %s has no memory left for a product that it did before", version);
     hg_status status = run_plan(d, stream, step, plan, &factors);
-    hg_mutex_lock(&native->lock);
+    hg_mutex_lock(&vendor->lock);
     plan->refs--;
-    hg_mutex_unlock(&native->lock);
+    hg_mutex_unlock(&vendor->lock);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Native steps: primitives of oneDNN, made once for a problem and kept, and their execution on the threads of the pool.
+/* Vendor steps: primitives of oneDNN, made once for a problem and kept, and their execution on the threads of the pool.
  * Must not know: instructions. */
-#include "backends/cpu/native_internal.h"
+#include "backends/cpu/vendor_internal.h"
 #include "base/deep.h"
 #include "base/thread.h"
 #include "base/thread_pool.h"
@@ -13,34 +13,34 @@ enum {
     PLAN_BYTES = 128 << 10, /* of the budget: a primitive's code and tables, as the process grows with a thousand of them */
 };
 
-typedef struct native_plan {
-    struct native_plan *next; /* those that were used last come first */
-    native_problem problem;
+typedef struct vendor_plan {
+    struct vendor_plan *next; /* those that were used last come first */
+    vendor_problem problem;
     uint32_t refs, slices;
     uint32_t rows; /* threads that are worth it: slice i is of row i mod rows, whose slices are done one after another */
-    native_cut wanted;
+    vendor_cut wanted;
     uint64_t scratch_bytes; /* of a row */
-    native_chain chains[];
-} native_plan;
+    vendor_chain chains[];
+} vendor_plan;
 
-struct cpu_native {
+struct cpu_vendor {
     bool all, as_measured;
     uint32_t threads;
     hg_budget *budget;
-    native_plan *plans; /* under onednn_lock */
+    vendor_plan *plans; /* under onednn_lock */
     uint32_t count;
 };
 
-hg_status cpu_native_create(const char *word, bool as_measured, uint32_t threads, hg_budget *budget, cpu_native **native) {
+hg_status cpu_vendor_create(const char *word, bool as_measured, uint32_t threads, hg_budget *budget, cpu_vendor **vendor) {
     bool on = word && strcmp(word, "on") == 0, off = word && strcmp(word, "off") == 0;
-    *native = NULL;
+    *vendor = NULL;
     if (!on && !off && word && *word && strcmp(word, "auto") != 0)
-        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about native steps, expected auto, on or off", word);
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "'%s' says nothing about vendor steps, expected auto, on or off", word);
     if (off) return HG_OK;
-    *native = hg_calloc(1, sizeof **native);
-    if (!*native) return hg_fail_memory();
+    *vendor = hg_calloc(1, sizeof **vendor);
+    if (!*vendor) return hg_fail_memory();
     if (!threads) threads = hg_cpu_count();
-    **native = (cpu_native){
+    **vendor = (cpu_vendor){
         .all = on, .as_measured = as_measured, .threads = threads < MOST_SLICES ? threads : MOST_SLICES, .budget = budget};
     return HG_OK;
 }
@@ -57,16 +57,16 @@ static void end_alone(const onednn_library *l, int threads) {
     if (threads != 1) l->omp_set_num_threads(threads);
 }
 
-static void free_plan(const onednn_library *l, native_plan *plan) {
-    for (uint32_t i = 0; i < plan->slices; i++) native_chain_free(l, &plan->chains[i]);
+static void free_plan(const onednn_library *l, vendor_plan *plan) {
+    for (uint32_t i = 0; i < plan->slices; i++) vendor_chain_free(l, &plan->chains[i]);
     hg_free(plan);
 }
 
-static bool make_chains(const onednn_library *l, native_plan *plan) {
+static bool make_chains(const onednn_library *l, vendor_plan *plan) {
     for (uint32_t i = 0; i < plan->slices; i++) {
-        native_slice slice;
-        native_slice_get(&plan->problem, plan->wanted, i, &slice);
-        if (!native_chain_make(l, &plan->problem, &slice, &plan->chains[i])) return false;
+        vendor_slice slice;
+        vendor_slice_get(&plan->problem, plan->wanted, i, &slice);
+        if (!vendor_chain_make(l, &plan->problem, &slice, &plan->chains[i])) return false;
         if (plan->chains[i].scratch_bytes > plan->scratch_bytes) plan->scratch_bytes = plan->chains[i].scratch_bytes;
     }
     return true;
@@ -74,7 +74,7 @@ static bool make_chains(const onednn_library *l, native_plan *plan) {
 
 typedef struct plan_making {
     const onednn_library *library;
-    native_plan *plan;
+    vendor_plan *plan;
     bool good;
 } plan_making;
 
@@ -86,98 +86,98 @@ static hg_status make_here(void *user) {
     return HG_OK;
 }
 
-static native_plan *make_plan(const cpu_native *native, const onednn_library *l, const native_problem *p) {
-    native_cut wanted;
-    uint32_t slices = native_slices(p, native->threads, &wanted);
-    if (!hg_budget_take(native->budget, PLAN_BYTES)) return NULL;
-    native_plan *plan = hg_calloc(1, sizeof *plan + slices * sizeof *plan->chains);
+static vendor_plan *make_plan(const cpu_vendor *vendor, const onednn_library *l, const vendor_problem *p) {
+    vendor_cut wanted;
+    uint32_t slices = vendor_slices(p, vendor->threads, &wanted);
+    if (!hg_budget_take(vendor->budget, PLAN_BYTES)) return NULL;
+    vendor_plan *plan = hg_calloc(1, sizeof *plan + slices * sizeof *plan->chains);
     if (plan) {
         plan->problem = *p;
         plan->slices = slices;
-        plan->rows = slices < native->threads ? slices : native->threads;
+        plan->rows = slices < vendor->threads ? slices : vendor->threads;
         plan->wanted = wanted;
         plan_making making = {.library = l, .plan = plan};
         if (hg_call_deep(make_here, &making, "compiling") == HG_OK && making.good) return plan;
         free_plan(l, plan);
     }
-    hg_budget_release(native->budget, PLAN_BYTES);
+    hg_budget_release(vendor->budget, PLAN_BYTES);
     return NULL;
 }
 
 /* ---- the plans that are kept, under onednn_lock ---- */
 
-static void drop_oldest(cpu_native *native, const onednn_library *l) {
-    native_plan **oldest = NULL;
-    for (native_plan **at = &native->plans; *at; at = &(*at)->next)
+static void drop_oldest(cpu_vendor *vendor, const onednn_library *l) {
+    vendor_plan **oldest = NULL;
+    for (vendor_plan **at = &vendor->plans; *at; at = &(*at)->next)
         if ((*at)->refs == 0) oldest = at;
     if (!oldest) return;
-    native_plan *plan = *oldest;
+    vendor_plan *plan = *oldest;
     *oldest = plan->next;
     free_plan(l, plan);
-    hg_budget_release(native->budget, PLAN_BYTES);
-    native->count--;
+    hg_budget_release(vendor->budget, PLAN_BYTES);
+    vendor->count--;
 }
 
-static native_plan *find_plan(cpu_native *native, const onednn_library *l, const native_problem *p, bool make) {
-    native_plan **at = &native->plans, *plan;
+static vendor_plan *find_plan(cpu_vendor *vendor, const onednn_library *l, const vendor_problem *p, bool make) {
+    vendor_plan **at = &vendor->plans, *plan;
     while (*at && memcmp(&(*at)->problem, p, sizeof *p) != 0) at = &(*at)->next;
     plan = *at;
     if (plan)
         *at = plan->next;
     else if (make) {
-        if (native->count >= MOST_KEPT) drop_oldest(native, l);
-        plan = make_plan(native, l, p);
-        native->count += plan != NULL;
+        if (vendor->count >= MOST_KEPT) drop_oldest(vendor, l);
+        plan = make_plan(vendor, l, p);
+        vendor->count += plan != NULL;
     }
     if (!plan) return NULL;
-    plan->next = native->plans;
-    return native->plans = plan;
+    plan->next = vendor->plans;
+    return vendor->plans = plan;
 }
 
-void cpu_native_destroy(cpu_native *native) {
-    if (!native) return;
-    const onednn_library *l = native->plans ? onednn_get(NULL) : NULL;
-    while (l && native->plans) {
-        native_plan *plan = native->plans;
-        native->plans = plan->next;
+void cpu_vendor_destroy(cpu_vendor *vendor) {
+    if (!vendor) return;
+    const onednn_library *l = vendor->plans ? onednn_get(NULL) : NULL;
+    while (l && vendor->plans) {
+        vendor_plan *plan = vendor->plans;
+        vendor->plans = plan->next;
         free_plan(l, plan);
-        hg_budget_release(native->budget, PLAN_BYTES);
+        hg_budget_release(vendor->budget, PLAN_BYTES);
     }
-    hg_free(native);
+    hg_free(vendor);
 }
 
 /* ---- calls ---- */
 
-static bool is_wanted(const cpu_native *native, const native_problem *p, const onednn_library **l) {
-    if (!native->all && (!native->as_measured || p->flushes)) return false;
-    if (!native->all && !native_is_faster(p, -1)) return false; /* on no CPU: the library is not even opened */
+static bool is_wanted(const cpu_vendor *vendor, const vendor_problem *p, const onednn_library **l) {
+    if (!vendor->all && (!vendor->as_measured || p->flushes)) return false;
+    if (!vendor->all && !vendor_is_faster(p, -1)) return false; /* on no CPU: the library is not even opened */
     *l = onednn_get(NULL);
-    return *l && !onednn_is_parents() && native_is_exact_enough(p, (*l)->isa) && (native->all || native_is_faster(p, (*l)->isa));
+    return *l && !onednn_is_parents() && vendor_is_exact_enough(p, (*l)->isa) && (vendor->all || vendor_is_faster(p, (*l)->isa));
 }
 
-bool cpu_native_supports(cpu_native *native, const plan_call *call, uint64_t *scratch) {
-    native_problem p;
+bool cpu_vendor_supports(cpu_vendor *vendor, const plan_call *call, uint64_t *scratch) {
+    vendor_problem p;
     const onednn_library *l;
-    if (!native || !native_problem_make(call, &p) || !is_wanted(native, &p, &l)) return false;
+    if (!vendor || !vendor_problem_make(call, &p) || !is_wanted(vendor, &p, &l)) return false;
     onednn_lock();
-    const native_plan *plan = find_plan(native, l, &p, true);
+    const vendor_plan *plan = find_plan(vendor, l, &p, true);
     if (plan) *scratch = plan->scratch_bytes * plan->rows;
     onednn_unlock();
     return plan != NULL;
 }
 
-void cpu_native_describe(cpu_native *native, const plan_call *call, char text[64]) {
-    native_problem p;
-    const onednn_library *l = native && native_problem_make(call, &p) ? onednn_get(NULL) : NULL;
+void cpu_vendor_describe(cpu_vendor *vendor, const plan_call *call, char text[64]) {
+    vendor_problem p;
+    const onednn_library *l = vendor && vendor_problem_make(call, &p) ? onednn_get(NULL) : NULL;
     text[0] = 0;
     if (!l) return;
     onednn_lock();
-    const native_plan *plan = find_plan(native, l, &p, false);
+    const vendor_plan *plan = find_plan(vendor, l, &p, false);
     if (plan) snprintf(text, 64, "%s %s", l->version, plan->chains[0].name);
     onednn_unlock();
 }
 
-bool cpu_native_by(char text[256]) {
+bool cpu_vendor_by(char text[256]) {
     const onednn_library *l = onednn_get(text);
     if (l) snprintf(text, 256, "%s", l->version);
     return l != NULL;
@@ -186,26 +186,26 @@ bool cpu_native_by(char text[256]) {
 /* ---- execution ---- */
 
 typedef struct slice {
-    const native_chain *chain;
+    const vendor_chain *chain;
     onednn_stream *stream;
-    onednn_memory *memories[NATIVE_MEMORIES];
+    onednn_memory *memories[VENDOR_MEMORIES];
 } slice;
 
-struct native_work {
+struct vendor_work {
     const onednn_library *library;
-    native_plan *plan;
+    vendor_plan *plan;
     hg_limit *limit;
     int status; /* of a primitive that fails */
     slice slices[];
 };
 
-static int make_slice(const onednn_library *l, const native_plan *plan, uint32_t number, uint8_t *const *arrays, uint8_t *scratch,
+static int make_slice(const onednn_library *l, const vendor_plan *plan, uint32_t number, uint8_t *const *arrays, uint8_t *scratch,
                       slice *s) {
-    const native_chain *chain = s->chain = &plan->chains[number];
+    const vendor_chain *chain = s->chain = &plan->chains[number];
     int status = l->stream_create(&s->stream, l->engine, ONEDNN_IN_ORDER);
-    for (int i = 0; i < NATIVE_MEMORIES && !status; i++) {
+    for (int i = 0; i < VENDOR_MEMORIES && !status; i++) {
         if (!chain->used[i]) continue;
-        uint8_t *at = i < NATIVE_TENSORS ? arrays[plan->problem.array[i]] + chain->offset[i]
+        uint8_t *at = i < VENDOR_TENSORS ? arrays[plan->problem.array[i]] + chain->offset[i]
                                          : scratch + number % plan->rows * plan->scratch_bytes + chain->place[i];
         status = l->memory_create(&s->memories[i], &chain->layout[i], l->engine, at);
     }
@@ -217,16 +217,16 @@ static hg_status failed(const onednn_library *l, const char *what, int status) {
     return hg_fail(HG_ERROR_EXECUTION_FAILED, "cpu: %s: %s failed with status %d", l->version, what, status);
 }
 
-hg_status cpu_native_make(cpu_native *native, const plan_call *call, uint8_t *const *arrays, uint8_t *scratch, native_work **work) {
-    native_problem p;
+hg_status cpu_vendor_make(cpu_vendor *vendor, const plan_call *call, uint8_t *const *arrays, uint8_t *scratch, vendor_work **work) {
+    vendor_problem p;
     const onednn_library *l = onednn_get(NULL);
-    if (!l || !native_problem_make(call, &p)) return hg_fail(HG_ERROR_INTERNAL, "a native step that is not supported");
+    if (!l || !vendor_problem_make(call, &p)) return hg_fail(HG_ERROR_INTERNAL, "a vendor step that is not supported");
     onednn_lock();
-    native_plan *plan = find_plan(native, l, &p, true);
+    vendor_plan *plan = find_plan(vendor, l, &p, true);
     if (plan) plan->refs++;
     onednn_unlock();
     if (!plan) return hg_fail_memory(); /* it was made before: what lacks now is memory */
-    native_work *w = hg_calloc(1, sizeof *w + plan->slices * sizeof *w->slices);
+    vendor_work *w = hg_calloc(1, sizeof *w + plan->slices * sizeof *w->slices);
     if (!w) {
         onednn_lock();
         plan->refs--;
@@ -239,16 +239,16 @@ hg_status cpu_native_make(cpu_native *native, const plan_call *call, uint8_t *co
     for (uint32_t i = 0; i < plan->slices && !status; i++) status = make_slice(l, plan, i, arrays, scratch, &w->slices[i]);
     *work = w;
     if (!status) return HG_OK;
-    cpu_native_release(w);
+    cpu_vendor_release(w);
     return failed(l, "making a memory", status);
 }
 
-void cpu_native_release(native_work *w) {
+void cpu_vendor_release(vendor_work *w) {
     if (!w) return;
     const onednn_library *l = w->library;
     for (uint32_t i = 0; i < w->plan->slices; i++) {
         slice *s = &w->slices[i];
-        for (int j = 0; j < NATIVE_MEMORIES; j++)
+        for (int j = 0; j < VENDOR_MEMORIES; j++)
             if (s->memories[j]) l->memory_destroy(s->memories[j]);
         if (s->stream) l->stream_destroy(s->stream);
     }
@@ -261,8 +261,8 @@ void cpu_native_release(native_work *w) {
 static int run_chain(const onednn_library *l, const slice *s) {
     int status = 0;
     for (int i = 0; i < s->chain->count && !status; i++) {
-        const native_link *link = &s->chain->links[i];
-        onednn_argument arguments[NATIVE_MOST_ARGUMENTS];
+        const vendor_link *link = &s->chain->links[i];
+        onednn_argument arguments[VENDOR_MOST_ARGUMENTS];
         for (int j = 0; j < link->count; j++)
             arguments[j] = (onednn_argument){link->arguments[j].which, s->memories[link->arguments[j].memory]};
         status = l->primitive_execute(link->primitive, s->stream, link->count, arguments);
@@ -271,7 +271,7 @@ static int run_chain(const onednn_library *l, const slice *s) {
 }
 
 static void run_rows(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
-    native_work *w = user;
+    vendor_work *w = user;
     const onednn_library *l = w->library;
     (void)worker;
     HG_CALLS_OTHERS;
@@ -284,7 +284,7 @@ static void run_rows(void *user, uint64_t begin, uint64_t end, uint32_t worker) 
     end_alone(l, threads);
 }
 
-hg_status cpu_native_execute(native_work *w, hg_limit *limit) {
+hg_status cpu_vendor_execute(vendor_work *w, hg_limit *limit) {
     w->limit = limit;
     hg_atomic_store(&w->status, 0, HG_RELAXED);
     if (w->plan->rows == 1)

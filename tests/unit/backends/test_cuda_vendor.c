@@ -1,6 +1,6 @@
 /* Products by cuBLASLt on the driver of tests/fake_cuda (tests/devices/on.sh fake_cuda): who does them, their precision, calls that fail. The shapes are
  * tests/tensor's. */
-#include "backends/cuda/native.h"
+#include "backends/cuda/vendor.h"
 #include "backends/cuda/cuda_internal.h"
 #include "support/fake_cuda.h"
 #include "support/in_process.h"
@@ -41,11 +41,11 @@ static long asked_of_fake(const char *name) {
 }
 static long products(void) { return asked_of_fake("fake_cublas_products"); }
 
-static hg_backend *open_cuda(const char *native, bool deterministic) {
+static hg_backend *open_cuda(const char *vendor, bool deterministic) {
     hg_config c = hg_config_default();
     hg_backend *b = NULL;
     snprintf(c.backend, sizeof c.backend, "cuda");
-    snprintf(c.native, sizeof c.native, "%s", native);
+    snprintf(c.vendor, sizeof c.vendor, "%s", vendor);
     c.deterministic = deterministic;
     return hg_backend_create_with_config(&c, &b) == HG_OK ? b : NULL;
 }
@@ -85,8 +85,8 @@ static hg_status multiply(hg_backend *b, const char *type, const char *flags, ui
 
 enum { ONE_F16 = 0x3C00, SUM_F16 = 0x6000, ONE = 0x3F800000, SUM = 0x44000000 }; /* 1 and 512 */
 
-static void expect(const char *native, bool deterministic, const char *type, const char *flags, long more) {
-    hg_backend *b = open_cuda(native, deterministic);
+static void expect(const char *vendor, bool deterministic, const char *type, const char *flags, long more) {
+    hg_backend *b = open_cuda(vendor, deterministic);
     bool half = type[1] == '1';
     uint32_t bits, one = half ? ONE_F16 : ONE;
     CHECK(b != NULL);
@@ -94,7 +94,7 @@ static void expect(const char *native, bool deterministic, const char *type, con
     long before = products();
     CHECK_OK(multiply(b, type, flags, one, one, half ? 2 : 4, &bits));
     CHECK_U64(bits, half ? SUM_F16 : SUM);
-    CHECK_MESSAGE(products() - before == more, "native=%s %s %s: %ld products by cuBLASLt, %ld expected", native, type, flags,
+    CHECK_MESSAGE(products() - before == more, "vendor=%s %s %s: %ld products by cuBLASLt, %ld expected", vendor, type, flags,
                   products() - before, more);
     hg_backend_destroy(b);
     CHECK_U64((uint64_t)asked_of_fake("fake_cublas_live"), 0);
@@ -219,7 +219,7 @@ static void test_failing_calls(void) {
 }
 
 /* NVIDIA's own library, which opens without a GPU: all functions are there. */
-static void say_version(char said[512]) { (void)cuda_native_by(said); }
+static void say_version(char said[512]) { (void)cuda_vendor_by(said); }
 
 static void test_real_library(void) {
     char said[512] = "";

@@ -1,7 +1,7 @@
 /* test: labels=threads */
-/* Native steps of the CPU: how the library is opened, that products are as near as the expansion's, and that threads, forks, little memory and the promise of
+/* Vendor steps of the CPU: how the library is opened, that products are as near as the expansion's, and that threads, forks, little memory and the promise of
  * bits leave nothing out. tests/tensor has the shapes. */
-#include "backends/cpu/native_internal.h"
+#include "backends/cpu/vendor_internal.h"
 #include "base/thread.h"
 #include "runtime/step.h"
 #include "support/runtime_support.h"
@@ -42,11 +42,11 @@ static void test_libraries_that_do_not_serve(void) {
 
 enum { M = 70, N = 257, K = 133, MOST = M * K + K * N + M * N };
 
-static hg_backend *open_cpu(const char *native, bool deterministic, uint64_t max_memory) {
+static hg_backend *open_cpu(const char *vendor, bool deterministic, uint64_t max_memory) {
     hg_config c = hg_config_default();
     hg_backend *b = NULL;
     snprintf(c.backend, sizeof c.backend, "cpu");
-    snprintf(c.native, sizeof c.native, "%s", native);
+    snprintf(c.vendor, sizeof c.vendor, "%s", vendor);
     c.deterministic = deterministic;
     c.num_threads = 2;
     c.max_memory = max_memory;
@@ -97,7 +97,7 @@ static void free_job(job *j) {
     CHECK_OK(hg_backend_free_buffer(j->b, j->x));
 }
 
-static bool is_native(const job *j) { return j->binding->steps[0].native; }
+static bool is_vendor(const job *j) { return j->binding->steps[0].by_driver; }
 
 /* |error| <= (k + 4) u |a||b|, NaN where the sum is. */
 static void check_product(const job *j) {
@@ -144,7 +144,7 @@ static void test_products(void) {
     for (size_t i = 0; i < HG_COUNT_OF(sizes); i++) {
         job j;
         make_job(&j, b, sizes[i][0], sizes[i][1], sizes[i][2]);
-        CHECK(is_native(&j));
+        CHECK(is_vendor(&j));
         run_job(&j);
         free_job(&j);
     }
@@ -158,7 +158,7 @@ static void test_values_that_are_no_numbers(void) {
     values[9 * K + K - 1] = INFINITY;
     values[11 * K] = -INFINITY;
     make_job(&j, b, M, N, K);
-    CHECK(is_native(&j));
+    CHECK(is_vendor(&j));
     run_job(&j);
     free_job(&j);
     hg_backend_destroy(b);
@@ -169,15 +169,15 @@ static void test_values_that_are_no_numbers(void) {
 
 static void test_choice(void) {
     static const struct {
-        const char *native;
+        const char *vendor;
         bool deterministic, taken;
     } cases[] = {{"off", false, false}, {"on", true, false}, {"auto", true, false}, {"on", false, true}};
     float bits[2][16];
     for (size_t i = 0; i < HG_COUNT_OF(cases); i++) {
-        hg_backend *b = open_cpu(cases[i].native, cases[i].deterministic, 0);
+        hg_backend *b = open_cpu(cases[i].vendor, cases[i].deterministic, 0);
         job j;
         make_job(&j, b, M, N, K);
-        CHECK(is_native(&j) == cases[i].taken);
+        CHECK(is_vendor(&j) == cases[i].taken);
         run_job(&j);
         if (i < 2) CHECK_OK(hg_buffer_read(b, j.c, 0, bits[i], sizeof bits[i]));
         free_job(&j);
@@ -187,7 +187,7 @@ static void test_choice(void) {
     hg_config c = hg_config_default();
     hg_backend *b = NULL;
     snprintf(c.backend, sizeof c.backend, "cpu");
-    snprintf(c.native, sizeof c.native, "maybe");
+    snprintf(c.vendor, sizeof c.vendor, "maybe");
     CHECK_STATUS(hg_backend_create_with_config(&c, &b), HG_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(hg_last_error()->message, "expected auto, on or off") != NULL);
 }
@@ -200,7 +200,7 @@ static void test_little_memory(void) {
     hg_buffer rest = make_buffer(b, NULL, 64 << 10);
     job next;
     make_job(&next, b, 17, 16, 16);
-    CHECK(is_native(&j) && !is_native(&next));
+    CHECK(is_vendor(&j) && !is_vendor(&next));
     run_job(&next);
     free_job(&j);
     free_job(&next);
@@ -210,31 +210,31 @@ static void test_little_memory(void) {
 
 /* ---- slices ---- */
 
-static native_tensor tensor_of(int rank, const int64_t *dims) {
-    native_tensor t = {.rank = (uint8_t)rank, .type = ONEDNN_F32};
+static vendor_tensor tensor_of(int rank, const int64_t *dims) {
+    vendor_tensor t = {.rank = (uint8_t)rank, .type = ONEDNN_F32};
     int64_t stride = 1;
     for (int i = rank; i-- > 0; stride *= dims[i]) t.dims[i] = dims[i], t.strides[i] = stride;
     return t;
 }
 
 /* Slices lie side by side and are all of the result together. */
-static void check_slices(const native_problem *p, uint32_t threads) {
-    native_cut wanted;
-    uint32_t count = native_slices(p, threads, &wanted);
-    const native_tensor *whole = &p->tensor[NATIVE_RESULT];
+static void check_slices(const vendor_problem *p, uint32_t threads) {
+    vendor_cut wanted;
+    uint32_t count = vendor_slices(p, threads, &wanted);
+    const vendor_tensor *whole = &p->tensor[VENDOR_RESULT];
     double elements = 0, all = 1;
     uint64_t next = 0;
     for (int i = 0; i < whole->rank; i++) all *= (double)whole->dims[i];
     for (uint32_t i = 0; i < count; i++) {
-        native_slice slice;
-        native_slice_get(p, wanted, i, &slice);
-        const native_tensor *t = &slice.tensor[NATIVE_RESULT];
+        vendor_slice slice;
+        vendor_slice_get(p, wanted, i, &slice);
+        const vendor_tensor *t = &slice.tensor[VENDOR_RESULT];
         double own = 1;
         bool inside = true;
         for (int d = 0; d < t->rank; d++) own *= (double)t->dims[d], inside = inside && t->dims[d] > 0 && t->dims[d] <= whole->dims[d];
-        CHECK_MESSAGE(inside && (i == 0 || slice.offset[NATIVE_RESULT] >= next), "%u of %u slices for %u threads", (unsigned)i,
+        CHECK_MESSAGE(inside && (i == 0 || slice.offset[VENDOR_RESULT] >= next), "%u of %u slices for %u threads", (unsigned)i,
                       (unsigned)count, (unsigned)threads);
-        next = slice.offset[NATIVE_RESULT] + 4;
+        next = slice.offset[VENDOR_RESULT] + 4;
         elements += own;
     }
     CHECK_MESSAGE(elements == all, "%u slices have %.0f of %.0f elements", (unsigned)count, elements, all);
@@ -246,26 +246,26 @@ static void test_slices(void) {
     for (int i = 0; i < SIZES * SIZES * SIZES; i++)
         for (uint32_t threads = 1; threads <= 96; threads += threads < 8 ? 1 : 44) {
             int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES], k = sizes[i / SIZES / SIZES];
-            native_problem p = {.size = {(uint64_t)m, (uint64_t)n, (uint64_t)k, 1}};
-            p.tensor[NATIVE_SOURCE] = tensor_of(2, (const int64_t[]){m, k});
-            p.tensor[NATIVE_WEIGHTS] = tensor_of(2, (const int64_t[]){k, n});
-            p.tensor[NATIVE_RESULT] = tensor_of(2, (const int64_t[]){m, n});
+            vendor_problem p = {.size = {(uint64_t)m, (uint64_t)n, (uint64_t)k, 1}};
+            p.tensor[VENDOR_SOURCE] = tensor_of(2, (const int64_t[]){m, k});
+            p.tensor[VENDOR_WEIGHTS] = tensor_of(2, (const int64_t[]){k, n});
+            p.tensor[VENDOR_RESULT] = tensor_of(2, (const int64_t[]){m, n});
             check_slices(&p, threads);
             p.size[3] = 5;
-            p.tensor[NATIVE_SOURCE] = tensor_of(3, (const int64_t[]){5, m, k});
-            p.tensor[NATIVE_WEIGHTS] = tensor_of(3, (const int64_t[]){5, k, n});
-            p.tensor[NATIVE_RESULT] = tensor_of(3, (const int64_t[]){5, m, n});
+            p.tensor[VENDOR_SOURCE] = tensor_of(3, (const int64_t[]){5, m, k});
+            p.tensor[VENDOR_WEIGHTS] = tensor_of(3, (const int64_t[]){5, k, n});
+            p.tensor[VENDOR_RESULT] = tensor_of(3, (const int64_t[]){5, m, n});
             check_slices(&p, threads);
         }
-    native_problem huge = {.size = {8192, 8192, 8192, 1}};
+    vendor_problem huge = {.size = {8192, 8192, 8192, 1}};
     const int64_t side[] = {8192, 8192};
-    huge.tensor[NATIVE_SOURCE] = huge.tensor[NATIVE_WEIGHTS] = huge.tensor[NATIVE_RESULT] = tensor_of(2, side);
+    huge.tensor[VENDOR_SOURCE] = huge.tensor[VENDOR_WEIGHTS] = huge.tensor[VENDOR_RESULT] = tensor_of(2, side);
     for (uint32_t threads = 1; threads <= 16; threads++) { /* 2^39 multiply-adds: no slice has more than 2^36 */
-        native_cut wanted;
-        uint32_t count = native_slices(&huge, threads, &wanted);
-        native_slice first;
-        native_slice_get(&huge, wanted, 0, &first);
-        CHECK_MESSAGE(first.tensor[NATIVE_RESULT].dims[1] <= 768 && count >= 11, "%u slices for %u threads", (unsigned)count,
+        vendor_cut wanted;
+        uint32_t count = vendor_slices(&huge, threads, &wanted);
+        vendor_slice first;
+        vendor_slice_get(&huge, wanted, 0, &first);
+        CHECK_MESSAGE(first.tensor[VENDOR_RESULT].dims[1] <= 768 && count >= 11, "%u slices for %u threads", (unsigned)count,
                       (unsigned)threads);
     }
 }
@@ -310,7 +310,7 @@ static void test_fork(void) {
         job fresh;
         run_job(&j);
         make_job(&fresh, b, M - 1, N, K);
-        CHECK(!is_native(&fresh));
+        CHECK(!is_vendor(&fresh));
         run_job(&fresh);
         free_job(&fresh);
         _exit(test_done());

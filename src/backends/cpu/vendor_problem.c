@@ -1,6 +1,6 @@
 /* Which calls oneDNN does, and as what: products of matrices, convolutions, sums of products of bytes.
  * Must not know: the library, threads. */
-#include "backends/cpu/native_internal.h"
+#include "backends/cpu/vendor_internal.h"
 #include <string.h>
 
 static int type_of(uint8_t type) {
@@ -24,13 +24,13 @@ static float factor(const plan_call *call, const char *name) {
 
 /* An array with as many dimensions as it has, those ahead of `first` left out. A dimension of which all indices are the same element becomes 1:
  * oneDNN repeats it. */
-static bool tensor_of(const plan_call *call, uint32_t operand, uint32_t first, native_problem *p, int role) {
+static bool tensor_of(const plan_call *call, uint32_t operand, uint32_t first, vendor_problem *p, int role) {
     const plan_array *a = plan_array_of(call, operand);
-    native_tensor *t = &p->tensor[role];
+    vendor_tensor *t = &p->tensor[role];
     if (!a) return true;
     int type = type_of(a->type);
     int64_t size = (int64_t)hg_type_size_bytes((hg_type)a->type);
-    if (!type || a->rank < first || a->rank - first > NATIVE_MOST_DIMS) return false;
+    if (!type || a->rank < first || a->rank - first > VENDOR_MOST_DIMS) return false;
     p->array[role] = (uint8_t)(a - call->arrays);
     t->type = (uint8_t)type;
     for (uint32_t i = first; i < a->rank; i++) {
@@ -42,7 +42,7 @@ static bool tensor_of(const plan_call *call, uint32_t operand, uint32_t first, n
 }
 
 /* oneDNN wants strides that grow with the dimensions inside: those of dimensions of one element are free, and what they are changes what it can do. */
-static void tidy_strides(native_tensor *t) {
+static void tidy_strides(vendor_tensor *t) {
     for (int i = 0; i < t->rank; i++) {
         if (t->dims[i] != 1) continue;
         int64_t most = 1;
@@ -53,7 +53,7 @@ static void tidy_strides(native_tensor *t) {
 }
 
 /* The bias as a row in front of which there are dimensions of one. */
-static void widen_bias(native_tensor *bias, uint8_t rank) {
+static void widen_bias(vendor_tensor *bias, uint8_t rank) {
     if (!bias->rank) return;
     int64_t n = bias->dims[0];
     for (int i = 0; i < rank; i++) {
@@ -63,51 +63,51 @@ static void widen_bias(native_tensor *bias, uint8_t rank) {
     bias->rank = rank;
 }
 
-static bool product(const plan_call *call, native_problem *p) {
+static bool product(const plan_call *call, vendor_problem *p) {
     uint32_t a = plan_operand_named(call, "a"), b = plan_operand_named(call, "b"), c = plan_operand_named(call, "c");
     const uint64_t *extents = plan_array_of(call, c)->extents;
     uint32_t first = extents[0] == 1; /* one product has no dimension in front */
-    if (call->fn != HG_OP_MOV || !tensor_of(call, a, first, p, NATIVE_SOURCE) || !tensor_of(call, b, first, p, NATIVE_WEIGHTS) ||
-        !tensor_of(call, c, first, p, NATIVE_RESULT) || !tensor_of(call, plan_operand_named(call, "bias"), 0, p, NATIVE_BIAS))
+    if (call->fn != HG_OP_MOV || !tensor_of(call, a, first, p, VENDOR_SOURCE) || !tensor_of(call, b, first, p, VENDOR_WEIGHTS) ||
+        !tensor_of(call, c, first, p, VENDOR_RESULT) || !tensor_of(call, plan_operand_named(call, "bias"), 0, p, VENDOR_BIAS))
         return false;
-    const native_tensor *result = &p->tensor[NATIVE_RESULT];
+    const vendor_tensor *result = &p->tensor[VENDOR_RESULT];
     p->size[0] = extents[1];
     p->size[1] = extents[2];
     p->size[2] = plan_array_of(call, a)->extents[2];
     p->size[3] = extents[0];
     if (result->rank == 3 && result->dims[0] != (int64_t)extents[0]) return false;
-    for (int i = 0; i < NATIVE_TENSORS; i++) tidy_strides(&p->tensor[i]);
-    widen_bias(&p->tensor[NATIVE_BIAS], result->rank);
-    p->kind = call->op == HG_OP_MIXED_PRECISION_GEMM ? NATIVE_MIXED_PRECISION_GEMM : NATIVE_GEMM;
+    for (int i = 0; i < VENDOR_TENSORS; i++) tidy_strides(&p->tensor[i]);
+    widen_bias(&p->tensor[VENDOR_BIAS], result->rank);
+    p->kind = call->op == HG_OP_MIXED_PRECISION_GEMM ? VENDOR_MIXED_PRECISION_GEMM : VENDOR_GEMM;
     p->alpha = factor(call, "alpha");
     p->beta = factor(call, "beta");
-    return p->alpha == 1 || !p->tensor[NATIVE_BIAS].rank; /* its scale comes behind the bias */
+    return p->alpha == 1 || !p->tensor[VENDOR_BIAS].rank; /* its scale comes behind the bias */
 }
 
 /* Sums of bytes, which are exact; what becomes of them is the expansion's. */
-static bool sums(const plan_call *call, native_problem *p) {
+static bool sums(const plan_call *call, vendor_problem *p) {
     uint32_t c = plan_operand_named(call, "c");
-    native_tensor *b = &p->tensor[NATIVE_WEIGHTS];
+    vendor_tensor *b = &p->tensor[VENDOR_WEIGHTS];
     if (!plan_number(call, plan_operand_named(call, "sums"), 0) || (uint8_t)plan_number(call, plan_operand_named(call, "a_zero"), 0) ||
         (uint8_t)plan_number(call, plan_operand_named(call, "b_zero"), 0) ||
-        !tensor_of(call, plan_operand_named(call, "a"), 0, p, NATIVE_SOURCE) ||
-        !tensor_of(call, plan_operand_named(call, "b"), 0, p, NATIVE_WEIGHTS) || !tensor_of(call, c, 0, p, NATIVE_RESULT))
+        !tensor_of(call, plan_operand_named(call, "a"), 0, p, VENDOR_SOURCE) ||
+        !tensor_of(call, plan_operand_named(call, "b"), 0, p, VENDOR_WEIGHTS) || !tensor_of(call, c, 0, p, VENDOR_RESULT))
         return false;
     if (plan_number(call, plan_operand_named(call, "trans_b"), 0))
-        *b = (native_tensor){.rank = 2, .type = b->type, .dims = {b->dims[1], b->dims[0]}, .strides = {b->strides[1], b->strides[0]}};
-    p->kind = NATIVE_QUANTIZED_GEMM;
+        *b = (vendor_tensor){.rank = 2, .type = b->type, .dims = {b->dims[1], b->dims[0]}, .strides = {b->strides[1], b->strides[0]}};
+    p->kind = VENDOR_QUANTIZED_GEMM;
     p->size[0] = plan_array_of(call, c)->extents[0];
     p->size[1] = plan_array_of(call, c)->extents[1];
     p->size[2] = (uint64_t)b->dims[0];
     p->size[3] = 1;
-    for (int i = 0; i < NATIVE_TENSORS; i++) tidy_strides(&p->tensor[i]);
+    for (int i = 0; i < VENDOR_TENSORS; i++) tidy_strides(&p->tensor[i]);
     p->alpha = 1;
     return true;
 }
 
 /* Before VNNI pairs of products of bytes saturated at 16 bits. */
-bool native_is_exact_enough(const native_problem *p, int isa) {
-    return p->kind != NATIVE_QUANTIZED_GEMM || (isa & ONEDNN_ISA_VNNI) == ONEDNN_ISA_VNNI;
+bool vendor_is_exact_enough(const vendor_problem *p, int isa) {
+    return p->kind != VENDOR_QUANTIZED_GEMM || (isa & ONEDNN_ISA_VNNI) == ONEDNN_ISA_VNNI;
 }
 
 /* ---- convolutions ---- */
@@ -117,7 +117,7 @@ static int64_t number(const plan_call *call, const char *name, uint32_t n) {
 }
 
 /* [out, in / groups, …] as [groups, out / groups, in / groups, …]. */
-static void split_groups(native_tensor *weights, int64_t groups) {
+static void split_groups(vendor_tensor *weights, int64_t groups) {
     if (groups == 1) return;
     for (int i = weights->rank++; i > 0; i--) {
         weights->dims[i] = weights->dims[i - 1];
@@ -129,31 +129,31 @@ static void split_groups(native_tensor *weights, int64_t groups) {
 }
 
 /* Planes as rows. */
-static void flatten(native_tensor *t, uint8_t rank) {
+static void flatten(vendor_tensor *t, uint8_t rank) {
     t->dims[rank - 1] = t->dims[rank - 1] * t->dims[rank];
     t->strides[rank - 1] = 1;
     t->rank = rank;
 }
 
 /* output[image] = kernel input[image]: [out, in] times [in, positions]. */
-static void make_pointwise(native_problem *p) {
-    native_tensor *t = p->tensor, kernel = t[NATIVE_WEIGHTS];
-    uint8_t array = p->array[NATIVE_WEIGHTS];
-    bool one = t[NATIVE_RESULT].dims[0] == 1;
-    p->kind = NATIVE_POINTWISE;
+static void make_pointwise(vendor_problem *p) {
+    vendor_tensor *t = p->tensor, kernel = t[VENDOR_WEIGHTS];
+    uint8_t array = p->array[VENDOR_WEIGHTS];
+    bool one = t[VENDOR_RESULT].dims[0] == 1;
+    p->kind = VENDOR_POINTWISE;
     p->convolution = false;
-    p->size[3] = (uint64_t)t[NATIVE_RESULT].dims[0];
+    p->size[3] = (uint64_t)t[VENDOR_RESULT].dims[0];
     p->size[1] /= p->size[3];
-    p->array[NATIVE_WEIGHTS] = p->array[NATIVE_SOURCE];
-    p->array[NATIVE_SOURCE] = array;
-    t[NATIVE_WEIGHTS] = t[NATIVE_SOURCE];
-    flatten(&t[NATIVE_WEIGHTS], 3);
-    flatten(&t[NATIVE_RESULT], 3);
-    t[NATIVE_SOURCE] = (native_tensor){.rank = 3,
+    p->array[VENDOR_WEIGHTS] = p->array[VENDOR_SOURCE];
+    p->array[VENDOR_SOURCE] = array;
+    t[VENDOR_WEIGHTS] = t[VENDOR_SOURCE];
+    flatten(&t[VENDOR_WEIGHTS], 3);
+    flatten(&t[VENDOR_RESULT], 3);
+    t[VENDOR_SOURCE] = (vendor_tensor){.rank = 3,
                                        .type = kernel.type,
                                        .dims = {1, kernel.dims[0], kernel.dims[1]},
                                        .strides = {kernel.dims[0] * kernel.strides[0], kernel.strides[0], 1}};
-    for (int i = 0; i < NATIVE_TENSORS && one; i++) { /* one product has no dimension in front */
+    for (int i = 0; i < VENDOR_TENSORS && one; i++) { /* one product has no dimension in front */
         if (!t[i].rank) continue;
         t[i].rank = 2;
         for (int j = 0; j < 2; j++) {
@@ -165,21 +165,21 @@ static void make_pointwise(native_problem *p) {
     for (int i = 0; i < 2; i++) p->stride[i] = p->dilation[i] = 0;
 }
 
-static bool is_pointwise(const native_problem *p) {
-    const native_tensor *weights = &p->tensor[NATIVE_WEIGHTS];
+static bool is_pointwise(const vendor_problem *p) {
+    const vendor_tensor *weights = &p->tensor[VENDOR_WEIGHTS];
     bool one = weights->rank == 4 && weights->dims[2] == 1 && weights->dims[3] == 1 && p->stride[0] == 1 && p->stride[1] == 1;
-    return one && !p->before[0] && !p->before[1] && !p->after[0] && !p->after[1] && !p->tensor[NATIVE_BIAS].rank;
+    return one && !p->before[0] && !p->before[1] && !p->after[0] && !p->after[1] && !p->tensor[VENDOR_BIAS].rank;
 }
 
-static bool convolution(const plan_call *call, native_problem *p) {
+static bool convolution(const plan_call *call, vendor_problem *p) {
     uint32_t output = plan_operand_named(call, "output"), end = plan_operand_named(call, "padding_end");
-    if (call->fn != HG_OP_MOV || !tensor_of(call, plan_operand_named(call, "input"), 0, p, NATIVE_SOURCE) ||
-        !tensor_of(call, plan_operand_named(call, "kernel"), 0, p, NATIVE_WEIGHTS) || !tensor_of(call, output, 0, p, NATIVE_RESULT) ||
-        !tensor_of(call, plan_operand_named(call, "bias"), 0, p, NATIVE_BIAS))
+    if (call->fn != HG_OP_MOV || !tensor_of(call, plan_operand_named(call, "input"), 0, p, VENDOR_SOURCE) ||
+        !tensor_of(call, plan_operand_named(call, "kernel"), 0, p, VENDOR_WEIGHTS) || !tensor_of(call, output, 0, p, VENDOR_RESULT) ||
+        !tensor_of(call, plan_operand_named(call, "bias"), 0, p, VENDOR_BIAS))
         return false;
     const uint64_t *extents = plan_array_of(call, output)->extents;
-    const native_tensor *weights = &p->tensor[NATIVE_WEIGHTS];
-    p->kind = NATIVE_CONV2D;
+    const vendor_tensor *weights = &p->tensor[VENDOR_WEIGHTS];
+    p->kind = VENDOR_CONV2D;
     p->convolution = true;
     p->alpha = 1;
     p->size[0] = extents[1];
@@ -193,13 +193,13 @@ static bool convolution(const plan_call *call, native_problem *p) {
         p->after[i] = plan_is_given(call, end) ? number(call, "padding_end", i) : p->before[i];
         if (p->stride[i] > INT32_MAX || p->dilation[i] > INT32_MAX || p->before[i] > INT32_MAX || p->after[i] > INT32_MAX) return false;
     }
-    split_groups(&p->tensor[NATIVE_WEIGHTS], number(call, "groups", 0));
+    split_groups(&p->tensor[VENDOR_WEIGHTS], number(call, "groups", 0));
     if (is_pointwise(p)) make_pointwise(p);
     /* Pairs of bf16 channels are multiplied at once: with others than blocks of them a NaN of a neighbouring pixel would meet a weight of zero. */
-    return !p->convolution || p->tensor[NATIVE_SOURCE].type != ONEDNN_BF16 || weights->dims[weights->rank - 3] % 16 == 0;
+    return !p->convolution || p->tensor[VENDOR_SOURCE].type != ONEDNN_BF16 || weights->dims[weights->rank - 3] % 16 == 0;
 }
 
-bool native_problem_make(const plan_call *call, native_problem *p) {
+bool vendor_problem_make(const plan_call *call, vendor_problem *p) {
     memset(p, 0, sizeof *p);
     p->type = call->type;
     p->flushes = call->type == HG_TYPE_BF16 && !call->relaxed; /* vdpbf16ps: factors, products and sums */
