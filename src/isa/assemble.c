@@ -17,7 +17,7 @@ static void read_version(hg_assembler *a) {
     if (!hg_asm_expect(a, HG_TOKEN_NUMBER, "a version number") || !hg_asm_number(a, &number, 0, &version)) return;
     if (version != 1) {
         hg_asm_error(a, "S06", &number, "this library reads version 1", "version %llu is not supported", (unsigned long long)version);
-        a->stop = true;
+        a->wrong.stop = true;
         return;
     }
     hg_asm_expect_end(a);
@@ -25,7 +25,7 @@ static void read_version(hg_assembler *a) {
 
 static void read_statement(hg_assembler *a) {
     hg_token first = a->token;
-    a->doubtful = false;
+    a->wrong.doubtful = false;
     if (first.kind != HG_TOKEN_NAME) {
         hg_asm_unexpected_with(a, "an instruction, a label or a directive", hg_foreign_sign(HG_FOREIGN_STATEMENT, first.kind));
         return;
@@ -34,10 +34,10 @@ static void read_statement(hg_assembler *a) {
         hg_asm_use_macro(a);
         return;
     }
-    if (hg_token_is(&first, ".macro")) a->parameters = 0; /* its own parameters are names, whatever they are called */
+    if (hg_token_is(&first, ".macro")) a->source.parameters = 0; /* its own parameters are names, whatever they are called */
     hg_asm_next(a);
     if (a->token.kind == ':') {
-        a->statements = true;
+        a->head.statements = true;
         hg_asm_next(a);
         if (!hg_asm_define_label(a, &first) || hg_asm_at_end(a)) return;
         first = a->token;
@@ -58,7 +58,7 @@ static void read_statement(hg_assembler *a) {
         hg_asm_directive(a, &first);
         return;
     }
-    a->statements = true;
+    a->head.statements = true;
     hg_asm_instruction(a, &first);
 }
 
@@ -73,20 +73,21 @@ static void read_file(hg_assembler *a) {
     while (a->token.kind == HG_TOKEN_END_OF_LINE) hg_asm_next(a);
     bool versioned = hg_token_is(&a->token, ".atlas");
     read_version(a);
-    a->unversioned = !versioned;
+    a->head.unversioned = !versioned;
     if (versioned || a->token.kind != HG_TOKEN_NAME) skip_statement(a);
-    while (a->token.kind != HG_TOKEN_END_OF_FILE && !a->stop) {
+    while (a->token.kind != HG_TOKEN_END_OF_FILE && !a->wrong.stop) {
         if (!hg_asm_at_end(a)) read_statement(a);
         skip_statement(a);
     }
-    if (a->stop) return;
-    for (uint64_t i = 0; i < a->blocks.count; i++) hg_asm_error(a, "L04", &a->blocks.data[i].token, NULL, "'.if' without '.end'");
-    a->finishing = true;
-    a->doubtful = false;
+    if (a->wrong.stop) return;
+    for (uint64_t i = 0; i < a->source.blocks.count; i++)
+        hg_asm_error(a, "L04", &a->source.blocks.data[i].token, NULL, "'.if' without '.end'");
+    a->wrong.finishing = true;
+    a->wrong.doubtful = false;
     hg_asm_finish_directives(a);
     hg_asm_check_defines(a);
-    for (uint64_t i = 0; !a->loops_unsure && i < a->loops.count; i++)
-        hg_asm_error(a, "L04", &a->loops.data[i].token, NULL, "'loop' without 'endloop'");
+    for (uint64_t i = 0; !a->code.loops_unsure && i < a->code.loops.count; i++)
+        hg_asm_error(a, "L04", &a->code.loops.data[i].token, NULL, "'loop' without 'endloop'");
     hg_asm_resolve_labels(a);
 }
 
@@ -127,14 +128,14 @@ static bool is_stored(const hg_name *label) {
 static bool store_labels(hg_assembler *a) {
     hg_program *p = a->program;
     uint64_t count = 0, bytes = 0;
-    for (uint64_t i = 0; i < a->labels.count; i++)
-        if (is_stored(&a->labels.data[i])) count++, bytes += a->labels.data[i].token.length + 1;
+    for (uint64_t i = 0; i < a->code.labels.count; i++)
+        if (is_stored(&a->code.labels.data[i])) count++, bytes += a->code.labels.data[i].token.length + 1;
     if (!count) return true;
     char *names = hg_arena_alloc(&p->arena, (size_t)bytes);
     p->labels = hg_arena_alloc(&p->arena, (size_t)count * sizeof *p->labels);
     if (!names || !p->labels) return hg_asm_no_memory(a);
-    for (uint64_t i = 0; i < a->labels.count; i++) {
-        const hg_name *label = &a->labels.data[i];
+    for (uint64_t i = 0; i < a->code.labels.count; i++) {
+        const hg_name *label = &a->code.labels.data[i];
         if (!is_stored(label)) continue;
         memcpy(names, label->token.text, label->token.length); /* the arena is zeroed: a NUL follows */
         p->labels[p->label_count++] = (hg_label_name){(uint32_t)label->index, names};
@@ -159,13 +160,13 @@ enum { MOST_KEPT_TEXT = 1048576 /* bytes of included files that later messages c
 /* What was expanded, for messages that are still to come. */
 static bool store_origins(hg_assembler *a) {
     hg_program *p = a->program;
-    if (a->expansions.count == 1) return true;
-    size_t kept = 0, files = (size_t)a->files.count, count = (size_t)a->expansions.count;
+    if (a->source.expansions.count == 1) return true;
+    size_t kept = 0, files = (size_t)a->source.files.count, count = (size_t)a->source.expansions.count;
     p->origins.expansions = hg_arena_alloc(&p->arena, count * sizeof *p->origins.expansions);
     p->origins.files = hg_arena_alloc(&p->arena, files * sizeof *p->origins.files);
     if (!p->origins.expansions || !p->origins.files) return hg_asm_no_memory(a);
     for (size_t i = 1; i < files; i++) {
-        const hg_text_file *from = &a->files.data[i];
+        const hg_text_file *from = &a->source.files.data[i];
         hg_text_file *to = &p->origins.files[i];
         to->name = hg_arena_text(&p->arena, from->name, strlen(from->name));
         if (!to->name) return hg_asm_no_memory(a);
@@ -178,55 +179,55 @@ static bool store_origins(hg_assembler *a) {
     const char *last = NULL, *copy = NULL; /* the rounds of a loop have one name */
     for (size_t i = 1; i < count; i++) {
         hg_text_expansion *e = &p->origins.expansions[i];
-        *e = a->expansions.data[i];
+        *e = a->source.expansions.data[i];
         if (e->name != last) copy = hg_arena_text(&p->arena, e->name, e->name_length);
         if (!copy) return hg_asm_no_memory(a);
         last = e->name;
         e->name = copy;
     }
     p->origins.count = (uint32_t)count;
-    while (a->places.count && a->places.count < a->insts.count)
+    while (a->places.count && a->places.count < a->code.insts.count)
         if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
     return !a->places.count || keep(a, &p->places, a->places.data, a->places.count, sizeof *a->places.data);
 }
 
 static bool store_program(hg_assembler *a) {
     hg_program *p = a->program;
-    p->inst_count = (uint32_t)a->insts.count;
-    p->operand_count = (uint32_t)a->operands.count;
-    p->param_count = (uint32_t)a->params.count;
-    p->meta_count = (uint32_t)a->meta.count;
-    p->literal_bytes = a->literals.length;
-    p->item_count = a->items.count;
+    p->inst_count = (uint32_t)a->code.insts.count;
+    p->operand_count = (uint32_t)a->code.operands.count;
+    p->param_count = (uint32_t)a->head.params.count;
+    p->meta_count = (uint32_t)a->head.meta.count;
+    p->literal_bytes = a->code.literals.length;
+    p->item_count = a->code.items.count;
     p->skipped_count = (uint32_t)a->skipped.count;
-    if (a->literals.failed) return hg_asm_no_memory(a);
-    return KEEP(insts, a->insts) && KEEP(operands, a->operands) && KEEP(items, a->items) && KEEP(params, a->params) &&
-           KEEP(meta, a->meta) && KEEP(lines, a->lines) && KEEP(columns, a->columns) && KEEP(operand_spans, a->spans) &&
-           KEEP(skipped, a->skipped) && keep(a, &p->literals, a->literals.data, a->literals.length, 1) && store_labels(a) &&
+    if (a->code.literals.failed) return hg_asm_no_memory(a);
+    return KEEP(insts, a->code.insts) && KEEP(operands, a->code.operands) && KEEP(items, a->code.items) && KEEP(params, a->head.params) &&
+           KEEP(meta, a->head.meta) && KEEP(lines, a->code.lines) && KEEP(columns, a->code.columns) && KEEP(operand_spans, a->code.spans) &&
+           KEEP(skipped, a->skipped) && keep(a, &p->literals, a->code.literals.data, a->code.literals.length, 1) && store_labels(a) &&
            hg_asm_store_given_names(a) && store_origins(a);
 }
 
 static void free_assembler(hg_assembler *a) {
-    hg_vec_free(&a->params);
-    hg_vec_free(&a->extents);
-    hg_vec_free(&a->meta);
-    hg_vec_free(&a->insts);
-    hg_vec_free(&a->operands);
-    hg_vec_free(&a->items);
-    hg_vec_free(&a->lines);
-    hg_vec_free(&a->columns);
-    hg_vec_free(&a->spans);
-    hg_asm_free_names(&a->labels);
+    hg_vec_free(&a->head.params);
+    hg_vec_free(&a->head.extents);
+    hg_vec_free(&a->head.meta);
+    hg_vec_free(&a->code.insts);
+    hg_vec_free(&a->code.operands);
+    hg_vec_free(&a->code.items);
+    hg_vec_free(&a->code.lines);
+    hg_vec_free(&a->code.columns);
+    hg_vec_free(&a->code.spans);
+    hg_asm_free_names(&a->code.labels);
     hg_asm_free_names(&a->names);
-    hg_asm_free_names(&a->unknown);
-    hg_said_free(&a->said);
-    hg_vec_free(&a->expansions);
-    hg_vec_free(&a->frames);
-    hg_vec_free(&a->files);
-    hg_vec_free(&a->macros);
-    hg_vec_free(&a->macro_parameters);
-    hg_vec_free(&a->arguments);
-    hg_vec_free(&a->blocks);
+    hg_asm_free_names(&a->wrong.unknown);
+    hg_said_free(&a->wrong.said);
+    hg_vec_free(&a->source.expansions);
+    hg_vec_free(&a->source.frames);
+    hg_vec_free(&a->source.files);
+    hg_vec_free(&a->source.macros);
+    hg_vec_free(&a->source.macro_parameters);
+    hg_vec_free(&a->source.arguments);
+    hg_vec_free(&a->source.blocks);
     hg_vec_free(&a->places);
     hg_vec_free(&a->skipped);
     hg_text_free(&a->other_programs);
@@ -234,25 +235,25 @@ static void free_assembler(hg_assembler *a) {
     hg_vec_free(&a->constants);
     hg_vec_free(&a->defines);
     hg_arena_free(&a->texts);
-    hg_vec_free(&a->fixups);
-    hg_vec_free(&a->loops);
-    hg_vec_free(&a->named);
-    hg_vec_free(&a->virtuals);
-    hg_vec_free(&a->uses);
-    hg_vec_free(&a->param_registers);
-    hg_vec_free(&a->given_names);
-    hg_text_free(&a->literals);
-    hg_text_free(&a->table);
+    hg_vec_free(&a->code.fixups);
+    hg_vec_free(&a->code.loops);
+    hg_vec_free(&a->registers.named);
+    hg_vec_free(&a->registers.virtuals);
+    hg_vec_free(&a->registers.uses);
+    hg_vec_free(&a->registers.param_registers);
+    hg_vec_free(&a->registers.given_names);
+    hg_text_free(&a->code.literals);
+    hg_text_free(&a->head.table);
     hg_program_release(a->program);
     hg_free(a);
 }
 
 static hg_status first_error(const hg_assembler *a) {
-    hg_status status = hg_fail(HG_ERROR_ISA, "%s", a->first.message);
+    hg_status status = hg_fail(HG_ERROR_ISA, "%s", a->wrong.first.message);
     hg_error *record = hg_error_record();
-    memcpy(record->code, a->first.code, sizeof record->code);
-    record->line = a->first.line;
-    record->column = a->first.column;
+    memcpy(record->code, a->wrong.first.code, sizeof record->code);
+    record->line = a->wrong.first.line;
+    record->column = a->wrong.first.column;
     return status;
 }
 
@@ -269,11 +270,11 @@ static hg_status assemble(hg_assembler *a, const char *text, size_t length, cons
         if (hg_asm_add_defines(a, options->defines, options->define_count)) read_file(a);
     }
     if (a->out_of_memory) return hg_fail_memory();
-    bool allocated = !a->errors && hg_asm_allocate(a);
+    bool allocated = !a->wrong.errors && hg_asm_allocate(a);
     if (a->out_of_memory) return hg_fail_memory();
     if (!allocated) return first_error(a);
     if (!store_program(a)) return hg_fail_memory();
-    HG_TRY(hg_infer_types(a->program, a->diagnostics));
+    HG_TRY(hg_infer_types(a->program, a->wrong.diagnostics));
     return hg_program_rehash(a->program);
 }
 
@@ -295,7 +296,7 @@ hg_status hg_program_assemble_with(const char *text, size_t length, const hg_ass
         return hg_fail_memory();
     }
     a->program->references = 1;
-    a->diagnostics = diagnostics;
+    a->wrong.diagnostics = diagnostics;
     hg_status status = assemble(a, text ? text : "", length, &own);
     if (status == HG_OK) {
         *program = a->program;

@@ -52,10 +52,10 @@ static bool read_handle(hg_assembler *a, uint8_t place, hg_raw_operand *raw) {
  * handles always. */
 static bool read_named_place(hg_assembler *a, hg_raw_operand *raw) {
     const hg_named *name = hg_asm_find_named(a, &a->token);
-    bool array = name && name->param < a->params.count && a->params.data[name->param].kind != HG_PARAM_SCALAR;
+    bool array = name && name->param < a->head.params.count && a->head.params.data[name->param].kind != HG_PARAM_SCALAR;
     raw->value.place = HG_PLACE_FLAT;
     if (array) {
-        const hg_param *p = &a->params.data[name->param];
+        const hg_param *p = &a->head.params.data[name->param];
         raw->value.place = p->kind == HG_PARAM_POOL ? HG_PLACE_POOL_REG : HG_PLACE_BUF_REG;
         raw->element = hg_asm_element_type(a, &a->token);
     }

@@ -116,20 +116,20 @@ static void push(allocation *x, list *to, uint32_t block) {
 
 /* ---- the graph ---- */
 
-static const hg_op_info *row_of(const allocation *x, uint32_t inst) { return hg_op_get((hg_op)x->a->insts.data[inst].op); }
+static const hg_op_info *row_of(const allocation *x, uint32_t inst) { return hg_op_get((hg_op)x->a->code.insts.data[inst].op); }
 
 /* Target of a branch or call; inst_count: none, or the end. */
 static uint32_t target_of(const allocation *x, uint32_t inst) {
     const hg_op_info *row = row_of(x, inst);
     for (uint32_t i = 0; i < row->operand_count; i++)
-        if (row->operands[i].kind == HG_K_LABEL) return (uint32_t)x->a->operands.data[x->a->insts.data[inst].operands + i].value;
+        if (row->operands[i].kind == HG_K_LABEL) return (uint32_t)x->a->code.operands.data[x->a->code.insts.data[inst].operands + i].value;
     return x->inst_count;
 }
 
 static bool falls_through(const allocation *x, uint32_t inst) {
-    const hg_inst *in = &x->a->insts.data[inst];
+    const hg_inst *in = &x->a->code.insts.data[inst];
     if (in->op == HG_OP_RET || in->op == HG_OP_EXIT) return false;
-    return in->op != HG_OP_BRA || x->a->operands.data[in->operands].reg != 255;
+    return in->op != HG_OP_BRA || x->a->code.operands.data[in->operands].reg != 255;
 }
 
 static bool is_control(const allocation *x, uint32_t inst) { return (row_of(x, inst)->flags & HG_F_CONTROL) != 0; }
@@ -172,7 +172,7 @@ static uint32_t function_of(const allocation *x, uint32_t entry) {
 
 static void find_functions(allocation *x) {
     for (uint32_t b = 0; b < x->block_count && !x->joined; b++) {
-        if (x->a->insts.data[last_of(x, b)].op != HG_OP_CALL) continue;
+        if (x->a->code.insts.data[last_of(x, b)].op != HG_OP_CALL) continue;
         uint32_t entry = block_of(x, target_of(x, last_of(x, b)));
         if (entry == NO_BLOCK || function_of(x, entry) != NO_FUNCTION) continue;
         x->joined = x->function_count == MOST_FUNCTIONS;
@@ -188,7 +188,7 @@ static uint32_t callee_of(const allocation *x, uint32_t block) {
 /* Successors without those inside a called function. */
 static uint32_t successors(const allocation *x, uint32_t block, uint32_t to[2]) {
     uint32_t last = last_of(x, block), count = 0;
-    bool call = x->a->insts.data[last].op == HG_OP_CALL;
+    bool call = x->a->code.insts.data[last].op == HG_OP_CALL;
     if (is_control(x, last) && !call && target_of(x, last) < x->inst_count) to[count++] = block_of(x, target_of(x, last));
     if (falls_through(x, last) && last + 1 < x->inst_count) to[count++] = block_of(x, last + 1);
     return count;
@@ -203,7 +203,7 @@ static bool flood(allocation *x, uint32_t f) {
     x->closure[f] |= bit;
     while (x->work.count) {
         uint32_t block = x->work.data[--x->work.count], to[2], count = successors(x, block, to);
-        if (x->a->insts.data[last_of(x, block)].op == HG_OP_CALL) {
+        if (x->a->code.insts.data[last_of(x, block)].op == HG_OP_CALL) {
             uint32_t callee = callee_of(x, block);
             if (callee != NO_FUNCTION) x->closure[f] |= UINT64_C(1) << callee;
         }
@@ -263,7 +263,7 @@ static void add_edge(allocation *x, bool count_only, uint32_t from, uint32_t to,
 static void add_edges(allocation *x, bool count_only) {
     for (uint32_t b = 0; b < x->block_count; b++) {
         uint32_t last = last_of(x, b), to[2], count = successors(x, b, to);
-        bool call = x->a->insts.data[last].op == HG_OP_CALL;
+        bool call = x->a->code.insts.data[last].op == HG_OP_CALL;
         uint32_t function = call ? callee_of(x, b) : NO_FUNCTION;
         if (call) add_edge(x, count_only, b, block_of(x, target_of(x, last)), EDGE_CALL, function);
         for (uint32_t k = 0; k < count; k++) add_edge(x, count_only, b, to[k], call ? EDGE_RETURN : EDGE_FLOW, function);
@@ -277,7 +277,7 @@ static bool list_returns(allocation *x) {
         uint32_t first = x->joined ? 0 : x->member_head[f], end = x->joined ? x->block_count : x->member_head[f + 1];
         for (uint32_t i = first; i < end; i++) {
             uint32_t b = x->joined ? i : x->member_blocks[i];
-            if (x->a->insts.data[last_of(x, b)].op == HG_OP_RET) push(x, &x->returns, b);
+            if (x->a->code.insts.data[last_of(x, b)].op == HG_OP_RET) push(x, &x->returns, b);
         }
         x->return_head[f + 1] = (uint32_t)x->returns.count;
     }
@@ -314,14 +314,14 @@ static bool is_sorted(const event *events, uint64_t count) {
 /* The uses of each virtual register in order of instructions; an instruction's are one event. */
 static bool build_events(allocation *x) {
     hg_assembler *a = x->a;
-    uint64_t count = a->virtuals.count;
+    uint64_t count = a->registers.virtuals.count;
     x->event_head = reserve(x, count + 1, sizeof *x->event_head);
-    x->events = reserve(x, a->uses.count, sizeof *x->events);
+    x->events = reserve(x, a->registers.uses.count, sizeof *x->events);
     if (x->out_of_memory) return false;
-    for (uint64_t i = 0; i < a->uses.count; i++) x->event_head[a->uses.data[i].virtual_number + 1]++;
+    for (uint64_t i = 0; i < a->registers.uses.count; i++) x->event_head[a->registers.uses.data[i].virtual_number + 1]++;
     for (uint64_t v = 0; v < count; v++) x->event_head[v + 1] += x->event_head[v];
-    for (uint64_t i = 0; i < a->uses.count; i++) {
-        const hg_use *use = &a->uses.data[i];
+    for (uint64_t i = 0; i < a->registers.uses.count; i++) {
+        const hg_use *use = &a->registers.uses.data[i];
         x->events[x->event_head[use->virtual_number]++] = (event){use->inst, use->access};
     }
     for (uint64_t v = count; v > 0; v--) x->event_head[v] = x->event_head[v - 1];
@@ -449,11 +449,11 @@ static uint64_t add_parts(allocation *x, const event *events, uint64_t last) {
 static void find_live(allocation *x, uint32_t v) {
     uint64_t count;
     const event *events = events_of(x, v, &count);
-    const hg_virtual *virtual = &x->a->virtuals.data[v];
+    const hg_virtual *virtual = &x->a->registers.virtuals.data[v];
     x->stamp++;
     x->work.count = x->whole.count = x->crossed.count = x->ranges.count = x->held.count = 0;
     x->mention = 0;
-    x->at_start = virtual->name != HG_UNDEFINED && x->a->named.data[virtual->name].param != HG_UNDEFINED;
+    x->at_start = virtual->name != HG_UNDEFINED && x->a->registers.named.data[virtual->name].param != HG_UNDEFINED;
     for (uint64_t i = 0; i < count; i++) {
         uint32_t block = x->block_at[events[i].inst];
         if (x->state[block].has_events == x->stamp) continue;
@@ -513,10 +513,10 @@ static void take_number(allocation *x, uint32_t number) {
 static uint32_t fixed_numbers(const allocation *x, bool predicate, mask *m) {
     *m = (mask){{0}};
     if (predicate) {
-        m->bits[0] = x->a->taken[4];
+        m->bits[0] = x->a->registers.taken[4];
         return HG_MAX_PREDICATES;
     }
-    memcpy(m->bits, x->a->taken, sizeof m->bits);
+    memcpy(m->bits, x->a->registers.taken, sizeof m->bits);
     return HG_FIRST_SPECIAL; /* those have words of their own */
 }
 
@@ -555,12 +555,12 @@ static bool is_live_at(const allocation *x, uint32_t inst) {
 }
 
 static void describe(const allocation *x, uint32_t v, char *out, size_t size) {
-    const hg_virtual *virtual = &x->a->virtuals.data[v];
+    const hg_virtual *virtual = &x->a->registers.virtuals.data[v];
     if (virtual->name == HG_UNDEFINED) {
-        snprintf(out, size, "a temporary of line %u", (unsigned)x->a->lines.data[virtual->inst]);
+        snprintf(out, size, "a temporary of line %u", (unsigned)x->a->code.lines.data[virtual->inst]);
         return;
     }
-    const hg_named *name = &x->a->named.data[virtual->name];
+    const hg_named *name = &x->a->registers.named.data[virtual->name];
     size_t length = (size_t)snprintf(out, size, "%.*s", hg_token_shown(&name->token), name->token.text);
     uint32_t rest = v - name->first, product = name->count;
     for (uint32_t i = 0; i < name->rank && length < size; i++) {
@@ -578,7 +578,7 @@ static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool
     out[0] = 0;
     for (uint64_t i = 0; i < count && !x->out_of_memory; i++) {
         char name[120];
-        if (x->a->virtuals.data[order[i]].predicate != predicate) continue;
+        if (x->a->registers.virtuals.data[order[i]].predicate != predicate) continue;
         find_live(x, order[i]);
         if (!is_live_at(x, inst)) continue;
         describe(x, order[i], name, sizeof name);
@@ -593,7 +593,7 @@ static void list_live(allocation *x, const uint32_t *order, uint64_t count, bool
 /* run: of how many consecutive ones it is the last; 1: none. */
 static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v, uint32_t run, const mask *fixed,
                          uint32_t limit) {
-    bool predicate = x->a->virtuals.data[v].predicate;
+    bool predicate = x->a->registers.virtuals.data[v].predicate;
     uint32_t inst = most_crowded(x), given = 0;
     char name[120], live[400], several[48] = "";
     for (uint32_t i = 0; i < limit; i++) given += has(fixed, i);
@@ -602,7 +602,7 @@ static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered
     if (run > 1) snprintf(several, sizeof several, " with %u consecutive ones", (unsigned)run);
     uint32_t at = inst < x->inst_count ? inst : x->a->program->entry;
     bool known = at < x->inst_count;
-    hg_token place = {.line = known ? x->a->lines.data[at] : 1, .column = known ? x->a->columns.data[at] : 1, .length = 1};
+    hg_token place = {.line = known ? x->a->code.lines.data[at] : 1, .column = known ? x->a->code.columns.data[at] : 1, .length = 1};
     hg_asm_error(x->a, "S05", &place, "a value that is read no more gives its register back; shared memory or an array can hold others",
                  "no %s is left for %s%s: of %u %u are used by number, the others hold %s", predicate ? "predicate" : "register", name,
                  several, (unsigned)limit, (unsigned)given, live);
@@ -620,7 +620,7 @@ static int compare_spans(const void *p, const void *q) {
 
 /* Where the register found last holds its value. What is too much for messages is left out. */
 static void record_name(allocation *x, uint32_t v) {
-    if (x->a->virtuals.data[v].name == HG_UNDEFINED || x->whole.count + x->held.count + x->records.count > MOST_RECORDS) return;
+    if (x->a->registers.virtuals.data[v].name == HG_UNDEFINED || x->whole.count + x->held.count + x->records.count > MOST_RECORDS) return;
     for (uint64_t i = 0; i < x->whole.count; i++) add_held(x, x->block_first[x->whole.data[i]], last_of(x, x->whole.data[i]) + 1);
     if (x->held.count) qsort(x->held.data, (size_t)x->held.count, sizeof *x->held.data, compare_spans);
     record *last = NULL;
@@ -647,7 +647,7 @@ static bool store_names(allocation *x) {
     const char *text = NULL;
     for (uint64_t i = 0; i < x->records.count; i++) {
         const record *r = &x->records.data[i];
-        const hg_virtual *v = &x->a->virtuals.data[r->virtual_number];
+        const hg_virtual *v = &x->a->registers.virtuals.data[r->virtual_number];
         char name[HG_MAX_IDENT_BYTES + 1];
         bool again = i && x->records.data[i - 1].virtual_number == r->virtual_number;
         if (!again) describe(x, r->virtual_number, name, sizeof name);
@@ -664,7 +664,7 @@ static bool store_names(allocation *x) {
 
 static bool give_number(allocation *x, const uint32_t *order, uint64_t numbered, uint32_t v) {
     mask taken, fixed;
-    hg_virtual *virtual = &x->a->virtuals.data[v];
+    hg_virtual *virtual = &x->a->registers.virtuals.data[v];
     uint32_t limit = fixed_numbers(x, virtual->predicate, &fixed), number = 0;
     find_live(x, v);
     taken = taken_numbers(x);
@@ -695,7 +695,7 @@ static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered, co
     if (base + name->count > limit) return nothing_left(x, order, numbered, name->first + name->count - 1, name->count, &fixed, limit);
     for (k = 0; k < name->count; k++) {
         find_live(x, name->first + k);
-        x->a->virtuals.data[name->first + k].number = (uint8_t)(base + k);
+        x->a->registers.virtuals.data[name->first + k].number = (uint8_t)(base + k);
         take_number(x, base + k);
         record_name(x, name->first + k);
     }
@@ -705,20 +705,20 @@ static bool give_run(allocation *x, const uint32_t *order, uint64_t numbered, co
 /* Parameters as they are declared, then what the code names, as it comes. Their number. */
 static uint64_t find_order(allocation *x, uint32_t *order) {
     const hg_assembler *a = x->a;
-    uint8_t *seen = reserve(x, a->virtuals.count, 1);
+    uint8_t *seen = reserve(x, a->registers.virtuals.count, 1);
     uint64_t count = 0;
     if (!seen) return 0;
-    for (uint64_t i = 0; i < a->param_registers.count; i++) {
-        uint32_t v = a->param_registers.data[i].virtual_number;
+    for (uint64_t i = 0; i < a->registers.param_registers.count; i++) {
+        uint32_t v = a->registers.param_registers.data[i].virtual_number;
         if (v == HG_UNDEFINED) continue;
         seen[v] = 1;
         order[count++] = v;
     }
-    for (uint64_t i = 0; i < a->uses.count; i++) {
-        uint32_t v = a->uses.data[i].virtual_number, last = v;
+    for (uint64_t i = 0; i < a->registers.uses.count; i++) {
+        uint32_t v = a->registers.uses.data[i].virtual_number, last = v;
         if (seen[v]) continue;
-        const hg_virtual *virtual = &a->virtuals.data[v];
-        const hg_named *name = virtual->name == HG_UNDEFINED ? NULL : &a->named.data[virtual->name];
+        const hg_virtual *virtual = &a->registers.virtuals.data[v];
+        const hg_named *name = virtual->name == HG_UNDEFINED ? NULL : &a->registers.named.data[virtual->name];
         if (name && name->run) v = name->first, last = name->first + name->count - 1;
         for (; v <= last; v++) {
             seen[v] = 1;
@@ -736,15 +736,15 @@ static void clear(allocation *x) {
 
 static bool give_numbers(allocation *x) {
     hg_assembler *a = x->a;
-    uint32_t *order = reserve(x, a->virtuals.count, sizeof *order);
+    uint32_t *order = reserve(x, a->registers.virtuals.count, sizeof *order);
     if (!order) return false;
     uint64_t count = find_order(x, order);
     for (int predicate = 0; predicate < 2; predicate++) {
         clear(x);
         for (uint64_t i = 0; i < count && !x->out_of_memory; i++) {
-            const hg_virtual *v = &a->virtuals.data[order[i]];
+            const hg_virtual *v = &a->registers.virtuals.data[order[i]];
             if (v->predicate != predicate) continue;
-            const hg_named *name = v->name == HG_UNDEFINED ? NULL : &a->named.data[v->name];
+            const hg_named *name = v->name == HG_UNDEFINED ? NULL : &a->registers.named.data[v->name];
             if (!(name && name->run ? give_run(x, order, i, name) : give_number(x, order, i, order[i]))) return false;
             if (name && name->run) i += name->count - 1;
         }
@@ -761,24 +761,24 @@ static bool reserve_state(allocation *x) {
 }
 
 static void write_numbers(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->uses.count; i++) {
-        const hg_use *use = &a->uses.data[i];
-        uint8_t number = a->virtuals.data[use->virtual_number].number;
-        if (use->field == HG_USE_REG) a->operands.data[use->place].reg = number;
-        if (use->field == HG_USE_INDEX) a->operands.data[use->place].index = number;
-        if (use->field == HG_USE_ITEM) a->items.data[use->place].reg = number;
+    for (uint64_t i = 0; i < a->registers.uses.count; i++) {
+        const hg_use *use = &a->registers.uses.data[i];
+        uint8_t number = a->registers.virtuals.data[use->virtual_number].number;
+        if (use->field == HG_USE_REG) a->code.operands.data[use->place].reg = number;
+        if (use->field == HG_USE_INDEX) a->code.operands.data[use->place].index = number;
+        if (use->field == HG_USE_ITEM) a->code.items.data[use->place].reg = number;
     }
-    for (uint64_t i = 0; i < a->param_registers.count; i++)
-        if (a->param_registers.data[i].virtual_number != HG_UNDEFINED)
-            a->params.data[i].reg = a->virtuals.data[a->param_registers.data[i].virtual_number].number;
+    for (uint64_t i = 0; i < a->registers.param_registers.count; i++)
+        if (a->registers.param_registers.data[i].virtual_number != HG_UNDEFINED)
+            a->head.params.data[i].reg = a->registers.virtuals.data[a->registers.param_registers.data[i].virtual_number].number;
 }
 
 bool hg_asm_allocate(hg_assembler *a) {
-    if (!a->virtuals.count) return true;
-    allocation x = {.a = a, .inst_count = (uint32_t)a->insts.count};
+    if (!a->registers.virtuals.count) return true;
+    allocation x = {.a = a, .inst_count = (uint32_t)a->code.insts.count};
     bool ok = build_graph(&x) && build_events(&x) && reserve_state(&x) && give_numbers(&x) && store_names(&x);
     if (ok) write_numbers(a);
-    if (!ok && !a->errors) hg_asm_no_memory(a);
+    if (!ok && !a->wrong.errors) hg_asm_no_memory(a);
     hg_arena_free(&x.arena);
     hg_vec_free(&x.returns);
     hg_vec_free(&x.work);

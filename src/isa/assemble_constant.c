@@ -44,10 +44,10 @@ static bool read_define(hg_assembler *a, hg_define *define) {
     if (define->is_type) return true;
     hg_lexer_init(&a->lexer, define->value, strlen(define->value));
     a->lexer.last = '=';
-    a->muted++;
+    a->wrong.muted++;
     hg_asm_next(a);
     bool read = hg_asm_expression(a, "a number", &define->constant) && a->token.kind == HG_TOKEN_END_OF_FILE;
-    a->muted--;
+    a->wrong.muted--;
     a->lexer = lexer;
     a->token = token;
     if (a->out_of_memory) return false;

@@ -16,9 +16,9 @@ static bool read_elements(hg_assembler *a, hg_type type) {
         hg_token literal;
         uint8_t bytes[HG_MAX_LITERAL_BYTES];
         if (!hg_asm_literal(a, &literal) || !hg_asm_literal_bytes(a, &literal, type, bytes)) return false;
-        if (a->table.length + size > HG_MAX_DATA_BYTES) return too_large(a, &literal);
-        hg_text_add(&a->table, (const char *)bytes, (size_t)size);
-        if (a->table.failed) return hg_asm_no_memory(a);
+        if (a->head.table.length + size > HG_MAX_DATA_BYTES) return too_large(a, &literal);
+        hg_text_add(&a->head.table, (const char *)bytes, (size_t)size);
+        if (a->head.table.failed) return hg_asm_no_memory(a);
         if (!hg_asm_at_end(a) && !hg_asm_expect(a, ',', "',' or the end of the line")) return false;
     }
     return true;
@@ -55,29 +55,29 @@ static bool read_npy(hg_assembler *a, hg_param *p) {
     if (array.bytes > HG_MAX_DATA_BYTES) return too_large(a, &string);
     p->rank = (uint8_t)array.rank;
     for (uint32_t i = 0; i < array.rank; i++) p->dims[i] = (hg_extent){.kind = HG_EXTENT_NUMBER, .value = array.extent[i]};
-    hg_text_add(&a->table, (const char *)array.data, (size_t)array.bytes);
-    return !a->table.failed || hg_asm_no_memory(a);
+    hg_text_add(&a->head.table, (const char *)array.data, (size_t)array.bytes);
+    return !a->head.table.failed || hg_asm_no_memory(a);
 }
 
 bool hg_asm_table_body(hg_assembler *a, hg_param *p, uint32_t number) {
     p->kind = HG_PARAM_DATA;
-    a->table.length = 0;
+    a->head.table.length = 0;
     if (!hg_asm_expect_type(a, "an element type", &p->type) || !hg_asm_dims(a, p, number)) return false;
-    a->table_token = a->token;
+    a->head.table_token = a->token;
     return a->token.kind == HG_TOKEN_STRING ? read_npy(a, p) : read_elements(a, (hg_type)p->type);
 }
 
 bool hg_asm_more_table(hg_assembler *a) {
-    if (a->open_table) return read_elements(a, (hg_type)a->params.data[a->open_table - 1].type);
+    if (a->head.open_table) return read_elements(a, (hg_type)a->head.params.data[a->head.open_table - 1].type);
     hg_asm_error(a, "S02", &a->token, NULL, "'.data +' goes on with a table: there is none before");
     return false;
 }
 
 void hg_asm_finish_table(hg_assembler *a) {
-    if (!a->open_table) return;
-    hg_param *p = &a->params.data[a->open_table - 1];
-    uint64_t size = hg_type_size_bytes((hg_type)p->type), count = a->table.length / size, said = 1;
-    a->open_table = 0;
+    if (!a->head.open_table) return;
+    hg_param *p = &a->head.params.data[a->head.open_table - 1];
+    uint64_t size = hg_type_size_bytes((hg_type)p->type), count = a->head.table.length / size, said = 1;
+    a->head.open_table = 0;
     if (p->rank == 255) {
         p->rank = 1;
         p->dims[0] = (hg_extent){.kind = HG_EXTENT_NUMBER, .value = count};
@@ -85,16 +85,16 @@ void hg_asm_finish_table(hg_assembler *a) {
     for (uint32_t i = 0; i < p->rank; i++)
         if (!hg_mul_u64(said, p->dims[i].value, &said)) said = UINT64_MAX;
     if (said != count) {
-        hg_asm_error(a, "D03", &a->table_token, NULL, "the extents of '%s' say %llu elements, there are %llu", p->name,
+        hg_asm_error(a, "D03", &a->head.table_token, NULL, "the extents of '%s' say %llu elements, there are %llu", p->name,
                      (unsigned long long)said, (unsigned long long)count);
         return;
     }
-    uint8_t *copy = hg_arena_alloc(&a->program->arena, a->table.length + 1);
+    uint8_t *copy = hg_arena_alloc(&a->program->arena, a->head.table.length + 1);
     if (!copy) {
         hg_asm_no_memory(a);
         return;
     }
-    if (a->table.length) memcpy(copy, a->table.data, a->table.length);
+    if (a->head.table.length) memcpy(copy, a->head.table.data, a->head.table.length);
     p->data = copy;
-    p->data_bytes = a->table.length;
+    p->data_bytes = a->head.table.length;
 }

@@ -80,7 +80,7 @@ static bool read_grid(hg_assembler *a) {
 static bool read_entry(hg_assembler *a) {
     hg_token name;
     if (!hg_asm_identifier(a, "a label", &name)) return false;
-    a->entry = name;
+    a->head.entry = name;
     return true;
 }
 
@@ -96,18 +96,18 @@ static bool read_flag(hg_assembler *a) {
 /* Keeps the list sorted by key. */
 static bool insert_meta(hg_assembler *a, const hg_token *name, const char *key, const char *value, uint32_t length) {
     uint64_t at = 0;
-    while (at < a->meta.count && strcmp(a->meta.data[at].key, key) < 0) at++;
-    if (at < a->meta.count && strcmp(a->meta.data[at].key, key) == 0) {
+    while (at < a->head.meta.count && strcmp(a->head.meta.data[at].key, key) < 0) at++;
+    if (at < a->head.meta.count && strcmp(a->head.meta.data[at].key, key) == 0) {
         hg_asm_error(a, "D02", name, NULL, "metadata key '%s' declared twice", key);
         return false;
     }
-    if (a->meta.count == HG_MAX_META_ENTRIES) {
+    if (a->head.meta.count == HG_MAX_META_ENTRIES) {
         hg_asm_error(a, "S05", name, NULL, "more than %d metadata entries", HG_MAX_META_ENTRIES);
         return false;
     }
-    if (!hg_vec_push(&a->meta)) return hg_asm_no_memory(a);
-    memmove(&a->meta.data[at + 1], &a->meta.data[at], (size_t)(a->meta.count - 1 - at) * sizeof *a->meta.data);
-    a->meta.data[at] = (hg_meta){key, value, length};
+    if (!hg_vec_push(&a->head.meta)) return hg_asm_no_memory(a);
+    memmove(&a->head.meta.data[at + 1], &a->head.meta.data[at], (size_t)(a->head.meta.count - 1 - at) * sizeof *a->head.meta.data);
+    a->head.meta.data[at] = (hg_meta){key, value, length};
     return true;
 }
 
@@ -163,9 +163,9 @@ typedef struct param_head {
 } param_head;
 
 static bool check_unique(hg_assembler *a, const param_head *head, const hg_param *p) {
-    for (uint64_t i = 0; i < a->params.count; i++) {
-        const hg_param *other = &a->params.data[i];
-        if (head->has_register && other->reg == p->reg && a->param_registers.data[i].virtual_number == HG_UNDEFINED) {
+    for (uint64_t i = 0; i < a->head.params.count; i++) {
+        const hg_param *other = &a->head.params.data[i];
+        if (head->has_register && other->reg == p->reg && a->registers.param_registers.data[i].virtual_number == HG_UNDEFINED) {
             hg_asm_error(a, "D02", &head->reg, NULL, "register r%u declared twice: it holds '%s'", p->reg, other->name);
             return false;
         }
@@ -174,7 +174,7 @@ static bool check_unique(hg_assembler *a, const param_head *head, const hg_param
             return false;
         }
     }
-    if (a->params.count < HG_MAX_PARAMS) return true;
+    if (a->head.params.count < HG_MAX_PARAMS) return true;
     hg_asm_error(a, "S05", &head->name, NULL, "more than %d parameters", HG_MAX_PARAMS);
     return false;
 }
@@ -211,20 +211,20 @@ static bool read_whole_param(hg_assembler *a, hg_param *p, bool (*read_body)(hg_
     if (!read_param_head(a, p, &head)) return false;
     p->name = hg_arena_text(&a->program->arena, head.name.text, head.name.length);
     if (!p->name) return hg_asm_no_memory(a);
-    bool good = read_body(a, p, (uint32_t)a->params.count) && hg_asm_expect_end(a) && check_unique(a, &head, p);
+    bool good = read_body(a, p, (uint32_t)a->head.params.count) && hg_asm_expect_end(a) && check_unique(a, &head, p);
     if (!good) return hg_asm_declare_broken(a, &head.name);
-    hg_param *kept = hg_vec_push(&a->params);
+    hg_param *kept = hg_vec_push(&a->head.params);
     if (!kept) return hg_asm_no_memory(a);
     *kept = *p;
     if (hg_asm_add_param_name(a, &head.name, p, head.has_register)) return true;
-    a->params.count = a->param_registers.count; /* each has one */
+    a->head.params.count = a->registers.param_registers.count; /* each has one */
     return false;
 }
 
 static bool read_param(hg_assembler *a) {
     hg_param p = {.rank = 255};
     if (read_whole_param(a, &p, read_param_body)) return true;
-    a->broken_param = true;
+    a->head.broken_param = true;
     return false;
 }
 
@@ -246,10 +246,10 @@ static bool read_data(hg_assembler *a) {
     hg_param p = {.rank = 255};
     hg_asm_finish_table(a);
     if (!read_whole_param(a, &p, hg_asm_table_body)) {
-        a->broken_param = true;
+        a->head.broken_param = true;
         return false;
     }
-    a->open_table = (uint32_t)a->params.count;
+    a->head.open_table = (uint32_t)a->head.params.count;
     return true;
 }
 
@@ -279,7 +279,7 @@ static const struct {
 static bool read_atlas(hg_assembler *a, const hg_token *name) {
     uint64_t version;
     hg_token number;
-    if (a->frames.count == 1) {
+    if (a->source.frames.count == 1) {
         hg_asm_error(a, "D01", name, NULL, "directive .atlas repeated");
         return false;
     }
@@ -295,27 +295,28 @@ bool hg_asm_directive(hg_assembler *a, const hg_token *name) {
         if (hg_token_is(name, READING[i].name)) return READING[i].read(a, name) && hg_asm_expect_end(a);
     for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES); i++) {
         if (!hg_token_is(name, DIRECTIVES[i].name)) continue;
-        if (a->statements && !DIRECTIVES[i].anywhere) {
+        if (a->head.statements && !DIRECTIVES[i].anywhere) {
             hg_asm_error(a, "S02", name, NULL, "directive %s behind an instruction or label: directives come first", DIRECTIVES[i].name);
             return false;
         }
-        if (!DIRECTIVES[i].repeats && (a->seen >> i & 1)) {
+        if (!DIRECTIVES[i].repeats && (a->head.seen >> i & 1)) {
             hg_asm_error(a, "D01", name, NULL, "directive %s repeated", DIRECTIVES[i].name);
             return false;
         }
-        a->seen |= UINT32_C(1) << i;
-        uint64_t extents = a->extents.count;
+        a->head.seen |= UINT32_C(1) << i;
+        uint64_t extents = a->head.extents.count;
         uint32_t ops = a->program->extent_op_count;
         if (DIRECTIVES[i].read(a) && hg_asm_expect_end(a)) return true;
-        a->extents.count = extents; /* of a line that is not there */
+        a->head.extents.count = extents; /* of a line that is not there */
         a->program->extent_op_count = ops;
         return false;
     }
     char got[80];
     hg_nearest nearest;
     hg_nearest_init(&nearest, name->text, name->length);
-    for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES) && a->errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, DIRECTIVES[i].name);
-    for (uint32_t i = 0; i < HG_COUNT_OF(READING) && a->errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, READING[i].name);
+    for (uint32_t i = 0; i < HG_COUNT_OF(DIRECTIVES) && a->wrong.errors < HG_MOST_EXPLAINED; i++)
+        hg_nearest_try(&nearest, DIRECTIVES[i].name);
+    for (uint32_t i = 0; i < HG_COUNT_OF(READING) && a->wrong.errors < HG_MOST_EXPLAINED; i++) hg_nearest_try(&nearest, READING[i].name);
     hg_asm_error(a, "N02", name, hg_nearest_hint(&nearest), "unknown directive %s", hg_token_describe(name, got));
     return false;
 }
@@ -326,7 +327,7 @@ void hg_asm_finish_directives(hg_assembler *a) {
     hg_asm_finish_table(a);
     hg_asm_resolve_extents(a);
     hg_asm_check_given_names(a);
-    if (a->chosen || a->unversioned) return; /* without a first line this is no program: said already */
+    if (a->chosen || a->head.unversioned) return; /* without a first line this is no program: said already */
     if (a->options->program) {
         hg_asm_error(a, "D04", &(hg_token){0}, NULL, "no program '%.200s' in the source: %.300s", a->options->program,
                      a->other_programs.data ? a->other_programs.data : "it has none");

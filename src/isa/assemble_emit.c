@@ -35,9 +35,9 @@ static bool signed_byte(hg_assembler *a, const hg_token *at, uint64_t *value) {
 }
 
 static bool add_literal(hg_assembler *a, const void *bytes, hg_type type, uint64_t *offset) {
-    *offset = a->literals.length;
-    hg_text_add(&a->literals, bytes, (size_t)hg_type_size_bytes(type));
-    return !a->literals.failed || hg_asm_no_memory(a);
+    *offset = a->code.literals.length;
+    hg_text_add(&a->code.literals, bytes, (size_t)hg_type_size_bytes(type));
+    return !a->code.literals.failed || hg_asm_no_memory(a);
 }
 
 bool hg_asm_default_type(hg_assembler *a, const hg_token *literal, uint8_t *type) {
@@ -105,12 +105,12 @@ static bool bool_value(hg_assembler *a, const hg_token *at, uint64_t *value) {
     return false;
 }
 
-static uint32_t last_inst(const hg_assembler *a) { return (uint32_t)a->insts.count - 1; }
+static uint32_t last_inst(const hg_assembler *a) { return (uint32_t)a->code.insts.count - 1; }
 
 static bool add_fixup(hg_assembler *a, uint32_t label, const hg_token *at) {
-    hg_fixup *fixup = hg_vec_push(&a->fixups);
+    hg_fixup *fixup = hg_vec_push(&a->code.fixups);
     if (!fixup) return hg_asm_no_memory(a);
-    *fixup = (hg_fixup){a->operands.count - 1, last_inst(a), label, *at};
+    *fixup = (hg_fixup){a->code.operands.count - 1, last_inst(a), label, *at};
     return true;
 }
 
@@ -121,7 +121,7 @@ static bool check_items(hg_assembler *a, const hg_inst *inst, const hg_operand_i
     uint64_t tuples = info->kind == HG_K_TUPLES ? raw->value.item_count : 1;
     for (uint64_t i = 0; i < tuples; i++) {
         bool outer = info->kind == HG_K_TUPLE;
-        uint64_t got = outer ? raw->value.item_count : a->items.data[raw->value.value + i].item_count;
+        uint64_t got = outer ? raw->value.item_count : a->code.items.data[raw->value.value + i].item_count;
         if (got == info->items) continue;
         hg_asm_error(a, "N04", &raw->token, NULL, "operand '%s' of '%s': expected %u numbers%s, got %llu", info->name, row->text,
                      (unsigned)info->items, outer ? "" : " in each tuple", (unsigned long long)got);
@@ -191,29 +191,29 @@ static void implicit_operand(const hg_mnemonic *m, const hg_operand_info *info, 
 
 /* Instructions before the first expanded one have no places of their own. */
 static bool keep_place(hg_assembler *a, const hg_token *at) {
-    while (a->places.count < a->insts.count)
+    while (a->places.count < a->code.insts.count)
         if (!hg_vec_push(&a->places)) return hg_asm_no_memory(a);
-    a->places.data[a->insts.count - 1] = hg_asm_span(at);
+    a->places.data[a->code.insts.count - 1] = hg_asm_span(at);
     return true;
 }
 
 bool hg_asm_emit(hg_assembler *a, hg_op op, uint8_t type, uint8_t type2, const hg_token *at) {
-    if (a->insts.count == HG_MAX_INSTRUCTIONS) {
+    if (a->code.insts.count == HG_MAX_INSTRUCTIONS) {
         hg_asm_error(a, "S05", at, NULL, "more than %d instructions", HG_MAX_INSTRUCTIONS);
-        a->stop = true;
+        a->wrong.stop = true;
         return false;
     }
-    hg_inst *inst = hg_vec_push(&a->insts);
-    uint32_t *line = hg_vec_push(&a->lines), *column = hg_vec_push(&a->columns);
+    hg_inst *inst = hg_vec_push(&a->code.insts);
+    uint32_t *line = hg_vec_push(&a->code.lines), *column = hg_vec_push(&a->code.columns);
     if (!inst || !line || !column) return hg_asm_no_memory(a);
-    *inst = (hg_inst){(uint16_t)op, type, type2, (uint32_t)a->operands.count};
+    *inst = (hg_inst){(uint16_t)op, type, type2, (uint32_t)a->code.operands.count};
     hg_asm_outer_place(a, at, line, column);
     return !(at->expansion || a->places.count) || keep_place(a, at);
 }
 
 hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_token *at) {
-    hg_operand *o = hg_vec_push(&a->operands);
-    hg_span *span = hg_vec_push(&a->spans);
+    hg_operand *o = hg_vec_push(&a->code.operands);
+    hg_span *span = hg_vec_push(&a->code.spans);
     if (!o || !span) {
         hg_asm_no_memory(a);
         return NULL;
@@ -225,11 +225,11 @@ hg_operand *hg_asm_add_operand(hg_assembler *a, hg_operand operand, const hg_tok
 
 bool hg_asm_emit_register(hg_assembler *a, hg_register reg, bool predicate, uint8_t access, const hg_token *at) {
     hg_operand o = {.kind = predicate ? HG_K_PRED : HG_K_REG, .reg = reg.number};
-    return hg_asm_use(a, &reg, last_inst(a), a->operands.count, HG_USE_REG, access) && hg_asm_add_operand(a, o, at);
+    return hg_asm_use(a, &reg, last_inst(a), a->code.operands.count, HG_USE_REG, access) && hg_asm_add_operand(a, o, at);
 }
 
 bool hg_asm_emit_target(hg_assembler *a, uint32_t index, const hg_token *at, uint64_t *operand) {
-    if (operand) *operand = a->operands.count;
+    if (operand) *operand = a->code.operands.count;
     return hg_asm_add_operand(a, (hg_operand){.kind = HG_K_LABEL, .value = index}, at) != NULL;
 }
 
@@ -274,8 +274,8 @@ static bool bad_run(hg_assembler *a, const hg_given *given, uint64_t count, cons
 
 /* A run of virtual registers is part of one array. */
 static bool use_virtual_run(hg_assembler *a, const hg_given *given, uint32_t first, uint64_t count) {
-    uint32_t number = a->virtuals.data[first].name;
-    hg_named *name = &a->named.data[number];
+    uint32_t number = a->registers.virtuals.data[first].name;
+    hg_named *name = &a->registers.named.data[number];
     if (first - name->first + count > name->count) return bad_run(a, given, count, name->token.text, hg_token_shown(&name->token));
     if (count > 1) name->run = true;
     for (uint32_t k = 1; k < count; k++) {
@@ -287,7 +287,7 @@ static bool use_virtual_run(hg_assembler *a, const hg_given *given, uint32_t fir
 
 static bool check_register_run(hg_assembler *a, const hg_inst *inst, const hg_given *given) {
     if (hg_op_get((hg_op)inst->op)->operands[2].kind != HG_K_U8) return true;
-    const hg_operand *o = &a->operands.data[inst->operands];
+    const hg_operand *o = &a->code.operands.data[inst->operands];
     const hg_register *first = &given->raw[1].reg;
     if (first->virtual_number != HG_UNDEFINED) return use_virtual_run(a, given, first->virtual_number, o[2].value);
     if (o[1].reg + o[2].value > HG_MAX_REGISTERS) {
@@ -306,17 +306,18 @@ static bool holds_registers(const hg_operand_info *info) {
 }
 
 static bool use_registers(hg_assembler *a, const hg_operand_info *info, const hg_raw_operand *raw) {
-    uint64_t place = a->operands.count - 1;
+    uint64_t place = a->code.operands.count - 1;
     uint8_t access = info->kind == HG_K_REG || info->kind == HG_K_PRED ? info->access : HG_READ;
     return hg_asm_use(a, &raw->reg, last_inst(a), place, HG_USE_REG, access & (HG_READ | HG_WRITE)) &&
            hg_asm_use(a, &raw->index, last_inst(a), place, HG_USE_INDEX, HG_READ);
 }
 
 bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_given *given, const hg_match *m) {
-    hg_inst *inst = &a->insts.data[a->insts.count - 1];
+    hg_inst *inst = &a->code.insts.data[a->code.insts.count - 1];
     const hg_op_info *info = hg_op_get((hg_op)inst->op);
-    for (; a->uses_placed < a->uses.count; a->uses_placed++)
-        if (a->uses.data[a->uses_placed].inst == HG_UNDEFINED) a->uses.data[a->uses_placed].inst = last_inst(a);
+    for (; a->registers.uses_placed < a->registers.uses.count; a->registers.uses_placed++)
+        if (a->registers.uses.data[a->registers.uses_placed].inst == HG_UNDEFINED)
+            a->registers.uses.data[a->registers.uses_placed].inst = last_inst(a);
     for (uint32_t i = 0; i < info->operand_count; i++) {
         const hg_operand_info *wanted = &info->operands[i];
         const hg_raw_operand *raw = m->given[i] == HG_NOT_GIVEN ? NULL : &given->raw[m->given[i]];
@@ -326,7 +327,7 @@ bool hg_asm_emit_operands(hg_assembler *a, const hg_mnemonic *name, const hg_giv
         if (raw && holds_registers(wanted) && !use_registers(a, wanted, raw)) return false;
         if (raw || !hg_operand_in_mnemonic(wanted)) continue;
         implicit_operand(name, wanted, o);
-        if (wanted->kind == HG_K_PRED && !hg_asm_use(a, &name->predicate, last_inst(a), a->operands.count - 1, HG_USE_REG, HG_READ))
+        if (wanted->kind == HG_K_PRED && !hg_asm_use(a, &name->predicate, last_inst(a), a->code.operands.count - 1, HG_USE_REG, HG_READ))
             return false;
     }
     return !(info->flags & HG_F_RUN) || check_register_run(a, inst, given);

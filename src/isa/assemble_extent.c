@@ -156,7 +156,7 @@ static bool fold(reader *r) {
 
 /* A name that a parameter is found for later: of an extent itself, or of an operation. */
 static bool keep_name(hg_assembler *a, hg_extent_place place, uint32_t op, const hg_token *token) {
-    hg_named_extent *kept = hg_vec_push(&a->extents);
+    hg_named_extent *kept = hg_vec_push(&a->head.extents);
     if (!kept) return hg_asm_no_memory(a);
     *kept = (hg_named_extent){place, op, *token};
     return true;
@@ -263,19 +263,19 @@ bool hg_asm_lanes(hg_assembler *a, hg_extent *lanes, uint32_t *lanes_count) {
 /* ---- names of parameters, when all are known ---- */
 
 static const hg_param *find_param(const hg_assembler *a, const hg_token *name, uint16_t *number) {
-    for (uint64_t i = 0; i < a->params.count; i++)
-        if (hg_token_is(name, a->params.data[i].name)) {
+    for (uint64_t i = 0; i < a->head.params.count; i++)
+        if (hg_token_is(name, a->head.params.data[i].name)) {
             *number = (uint16_t)i;
-            return &a->params.data[i];
+            return &a->head.params.data[i];
         }
     return NULL;
 }
 
 static hg_extent *extent_at(hg_assembler *a, const hg_extent_place *place) {
-    if (place->of == HG_EXTENT_OF_NONE) return a->alone;
+    if (place->of == HG_EXTENT_OF_NONE) return a->head.alone;
     if (place->of == HG_EXTENT_OF_LANES) return &a->program->lanes[place->position];
     if (place->of == HG_EXTENT_OF_GRID) return &a->program->grid[place->position];
-    return &a->params.data[place->param].dims[place->position];
+    return &a->head.params.data[place->param].dims[place->position];
 }
 
 static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
@@ -285,16 +285,16 @@ static void resolve_extent(hg_assembler *a, const hg_named_extent *named) {
         a->program->extent_ops[named->op].param = number;
     else
         extent_at(a, &named->place)->param = number;
-    a->doubtful = false;
-    if (!p) (void)hg_asm_find_name(a, &named->token);                            /* one that could not be declared is no mistake */
-    if (!p && (a->broken_param || !hg_asm_is_unknown(a, &named->token))) return; /* its line has been reported, or the name */
+    a->wrong.doubtful = false;
+    if (!p) (void)hg_asm_find_name(a, &named->token);                                 /* one that could not be declared is no mistake */
+    if (!p && (a->head.broken_param || !hg_asm_is_unknown(a, &named->token))) return; /* its line has been reported, or the name */
     if (p && p->kind == HG_PARAM_SCALAR && (p->type == HG_TYPE_U32 || p->type == HG_TYPE_U64)) return;
     hg_asm_error(a, "D03", &named->token, p ? NULL : "declare it: .param NAME u64",
                  "extent '%.*s' is no scalar parameter of type u32 or u64", (int)named->token.length, named->token.text);
 }
 
 void hg_asm_resolve_extents(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->extents.count; i++) resolve_extent(a, &a->extents.data[i]);
+    for (uint64_t i = 0; i < a->head.extents.count; i++) resolve_extent(a, &a->head.extents.data[i]);
 }
 
 /* ---- without a source ---- */
@@ -302,21 +302,21 @@ void hg_asm_resolve_extents(hg_assembler *a) {
 static hg_status read_alone(hg_assembler *a, hg_program *p, const char *text, hg_extent *e, uint32_t *lanes_count) {
     static const hg_assemble_options options = {.size = sizeof options};
     a->program = p;
-    a->params.data = p->params;
-    a->params.count = p->param_count;
+    a->head.params.data = p->params;
+    a->head.params.count = p->param_count;
     a->options = &options;
     if (!hg_asm_open_source(a, text, strlen(text))) return hg_fail_memory();
     hg_asm_next(a);
     hg_extent_place place = {lanes_count ? HG_EXTENT_OF_LANES : HG_EXTENT_OF_NONE, 0, 0};
     bool read = lanes_count ? hg_asm_lanes(a, e, lanes_count) : hg_asm_extent(a, e, place);
     if (read && hg_asm_expect_end(a)) {
-        a->alone = e;
+        a->head.alone = e;
         hg_asm_resolve_extents(a);
     }
     if (a->out_of_memory) return hg_fail_memory();
-    if (!a->errors) return HG_OK;
-    hg_status status = hg_fail(HG_ERROR_ISA, "extent '%.80s': %s", text, a->first.message);
-    memcpy(hg_error_record()->code, a->first.code, sizeof a->first.code);
+    if (!a->wrong.errors) return HG_OK;
+    hg_status status = hg_fail(HG_ERROR_ISA, "extent '%.80s': %s", text, a->wrong.first.message);
+    memcpy(hg_error_record()->code, a->wrong.first.code, sizeof a->wrong.first.code);
     return status;
 }
 
@@ -324,12 +324,12 @@ hg_status hg_extent_from_text(hg_program *p, const char *text, hg_extent *e, uin
     hg_assembler *a = hg_calloc(1, sizeof *a);
     if (!a) return hg_fail_memory();
     hg_status status = read_alone(a, p, text, e, lanes_count);
-    hg_asm_free_names(&a->unknown);
-    hg_said_free(&a->said);
-    hg_vec_free(&a->extents);
-    hg_vec_free(&a->expansions);
-    hg_vec_free(&a->frames);
-    hg_vec_free(&a->files);
+    hg_asm_free_names(&a->wrong.unknown);
+    hg_said_free(&a->wrong.said);
+    hg_vec_free(&a->head.extents);
+    hg_vec_free(&a->source.expansions);
+    hg_vec_free(&a->source.frames);
+    hg_vec_free(&a->source.files);
     hg_free(a);
     return status;
 }

@@ -147,7 +147,7 @@ static bool writes_handle(const hg_mnemonic *m) { return m->op == HG_OP_MOV || m
 /* The name of an array or a pool, where a register is written: that register holds its handle. */
 static bool check_handle(hg_assembler *a, const hg_mnemonic *m, const hg_raw_operand *raw) {
     const hg_named *name = raw->kind == HG_RAW_WORD ? hg_asm_find_named(a, &raw->token) : NULL;
-    const hg_param *p = name && name->param != HG_UNDEFINED ? &a->params.data[name->param] : NULL;
+    const hg_param *p = name && name->param != HG_UNDEFINED ? &a->head.params.data[name->param] : NULL;
     if (!p || p->kind == HG_PARAM_SCALAR || writes_handle(m)) return true;
     hg_asm_error(a, "N03", &raw->token, "write into a register, and store that",
                  "'%.*s' cannot write '%s': its register holds the handle of %s", name_length(m), m->token.text, p->name,

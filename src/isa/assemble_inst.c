@@ -322,7 +322,7 @@ static bool emit_negated(hg_assembler *a, hg_mnemonic *m, hg_given *given) {
     hg_match found;
     hg_op op = choose_form(m, given, &found);
     if (!found.whole) return wrong_operands(a, m, op, given, &found);
-    uint32_t behind = (uint32_t)a->insts.count + 2;
+    uint32_t behind = (uint32_t)a->code.insts.count + 2;
     return hg_asm_emit(a, HG_OP_BRA, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, &m->token) &&
            hg_asm_emit_register(a, m->predicate, true, HG_READ, &m->token) && hg_asm_emit_target(a, behind, &m->token, NULL) &&
            hg_asm_emit_branch(a, HG_NO_PREDICATE, &given->raw[0], &m->token);
@@ -348,10 +348,11 @@ static bool read_instruction(hg_assembler *a, hg_mnemonic *m) {
 bool hg_asm_instruction(hg_assembler *a, const hg_token *name) {
     hg_mnemonic m = {.token = *name, .op = HG_OP_NONE};
     if (hg_token_is(name, "endloop")) return hg_asm_close_loop(a, name);
-    uint64_t before = a->insts.count;
+    uint64_t before = a->code.insts.count;
     if (read_instruction(a, &m)) return true;
-    if (m.op == HG_OP_LOOP) a->loops_unsure = true;
+    if (m.op == HG_OP_LOOP) a->code.loops_unsure = true;
     /* A place-holder keeps the numbers of later instructions right. */
-    if (!a->stop && a->insts.count == before) return hg_asm_emit(a, HG_OP_EXIT, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, name) && false;
+    if (!a->wrong.stop && a->code.insts.count == before)
+        return hg_asm_emit(a, HG_OP_EXIT, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, name) && false;
     return false;
 }

@@ -2,8 +2,8 @@
 #include "isa/text_internal.h"
 
 uint32_t hg_asm_label(hg_assembler *a, const hg_token *name) {
-    const hg_name *label = hg_asm_enter(a, &a->labels, name, HG_NAME_LABEL, HG_UNDEFINED);
-    return label ? (uint32_t)(label - a->labels.data) : HG_UNDEFINED;
+    const hg_name *label = hg_asm_enter(a, &a->code.labels, name, HG_NAME_LABEL, HG_UNDEFINED);
+    return label ? (uint32_t)(label - a->code.labels.data) : HG_UNDEFINED;
 }
 
 bool hg_asm_define_label(hg_assembler *a, const hg_token *name) {
@@ -19,26 +19,26 @@ bool hg_asm_define_label(hg_assembler *a, const hg_token *name) {
     }
     uint32_t number = hg_asm_label(a, name);
     if (number == HG_UNDEFINED) return false;
-    hg_name *label = &a->labels.data[number];
+    hg_name *label = &a->code.labels.data[number];
     if (label->index != HG_UNDEFINED) {
         hg_asm_error(a, "L01", name, NULL, "duplicate label '%.*s' at instruction %llu", (int)name->length, name->text,
-                     (unsigned long long)a->insts.count);
+                     (unsigned long long)a->code.insts.count);
         return true;
     }
-    if (a->defined_labels == HG_MAX_LABELS) {
+    if (a->code.defined_labels == HG_MAX_LABELS) {
         hg_asm_error(a, "S05", name, NULL, "more than %d labels", HG_MAX_LABELS);
-        a->stop = true;
+        a->wrong.stop = true;
         return false;
     }
-    a->defined_labels++;
-    label->index = a->insts.count;
+    a->code.defined_labels++;
+    label->index = a->code.insts.count;
     return true;
 }
 
 static void report_undefined(hg_assembler *a, hg_name *label, const hg_token *at, const char *where, unsigned long long inst) {
     if (label->reported) return;
     label->reported = true;
-    if (a->names_missing) return; /* it may stand in the file that could not be read */
+    if (a->wrong.names_missing) return; /* it may stand in the file that could not be read */
     if (inst == HG_NONE)
         hg_asm_error(a, "L02", at, NULL, "label not found: %.*s", (int)label->token.length, label->token.text);
     else
@@ -51,23 +51,23 @@ static hg_name *find_defined(const hg_assembler *a, hg_name *mentioned) {
     hg_name *label = mentioned;
     for (uint32_t scope = mentioned->scope; label->index == HG_UNDEFINED && scope;) {
         scope = hg_asm_scope_around(a, scope);
-        hg_name *outer = hg_asm_find_in(&a->labels, mentioned->token.text, mentioned->token.length, scope);
+        hg_name *outer = hg_asm_find_in(&a->code.labels, mentioned->token.text, mentioned->token.length, scope);
         if (outer) label = outer;
     }
     return label->index == HG_UNDEFINED ? mentioned : label;
 }
 
 void hg_asm_resolve_labels(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->fixups.count; i++) {
-        const hg_fixup *f = &a->fixups.data[i];
-        hg_name *label = find_defined(a, &a->labels.data[f->label]);
+    for (uint64_t i = 0; i < a->code.fixups.count; i++) {
+        const hg_fixup *f = &a->code.fixups.data[i];
+        hg_name *label = find_defined(a, &a->code.labels.data[f->label]);
         if (label->index == HG_UNDEFINED) report_undefined(a, label, &f->token, "instruction", f->inst);
-        a->operands.data[f->operand].value = label->index;
+        a->code.operands.data[f->operand].value = label->index;
     }
-    if (!a->entry.length) return;
-    uint32_t number = hg_asm_label(a, &a->entry);
+    if (!a->head.entry.length) return;
+    uint32_t number = hg_asm_label(a, &a->head.entry);
     if (number == HG_UNDEFINED) return;
-    hg_name *label = &a->labels.data[number];
-    if (label->index == HG_UNDEFINED) report_undefined(a, label, &a->entry, "", HG_NONE);
+    hg_name *label = &a->code.labels.data[number];
+    if (label->index == HG_UNDEFINED) report_undefined(a, label, &a->head.entry, "", HG_NONE);
     a->program->entry = (uint32_t)label->index;
 }

@@ -49,15 +49,15 @@ bool hg_asm_open_loop(hg_assembler *a, const hg_mnemonic *m, hg_given *given) {
         type = HG_TYPE_U32;
     }
     if (type == HG_TYPE_U64) made.op = (uint16_t)wide;
-    if (a->loops.count == HG_MAX_LOOP_NESTING) {
-        if (!a->loops_too_deep) hg_asm_error(a, "S05", at, NULL, "counted loops nested deeper than %d", HG_MAX_LOOP_NESTING);
-        a->loops_too_deep++;
+    if (a->code.loops.count == HG_MAX_LOOP_NESTING) {
+        if (!a->code.loops_too_deep) hg_asm_error(a, "S05", at, NULL, "counted loops nested deeper than %d", HG_MAX_LOOP_NESTING);
+        a->code.loops_too_deep++;
         return true;
     }
     bool literal = given->raw[1].literal.length != 0;
     if (!(literal ? emit_start(a, at, type, given, &made) : emit_guard(a, at, type, &given->raw[1], &made))) return false;
-    made.body = (uint32_t)a->insts.count;
-    hg_counted_loop *loop = hg_vec_push(&a->loops);
+    made.body = (uint32_t)a->code.insts.count;
+    hg_counted_loop *loop = hg_vec_push(&a->code.loops);
     if (!loop) return hg_asm_no_memory(a);
     *loop = made;
     return true;
@@ -65,22 +65,22 @@ bool hg_asm_open_loop(hg_assembler *a, const hg_mnemonic *m, hg_given *given) {
 
 bool hg_asm_close_loop(hg_assembler *a, const hg_token *at) {
     if (!hg_asm_expect_end(a)) return true; /* closed all the same */
-    if (a->loops_too_deep) {
-        a->loops_too_deep--;
+    if (a->code.loops_too_deep) {
+        a->code.loops_too_deep--;
         return true;
     }
-    if (!a->loops.count) {
-        if (!a->loops_unsure) hg_asm_error(a, "L03", at, NULL, "'endloop' without 'loop'");
+    if (!a->code.loops.count) {
+        if (!a->code.loops_unsure) hg_asm_error(a, "L03", at, NULL, "'endloop' without 'loop'");
         return true;
     }
-    hg_counted_loop loop = a->loops.data[--a->loops.count];
+    hg_counted_loop loop = a->code.loops.data[--a->code.loops.count];
     bool emitted = loop.never ||
                    (hg_asm_emit(a, (hg_op)loop.op, HG_TYPE_NOT_USED, HG_TYPE_NOT_USED, at) &&
                     hg_asm_emit_register(a, loop.counter, false, HG_READ | HG_WRITE, at) && hg_asm_emit_target(a, loop.body, at, NULL));
-    if (emitted && (loop.never || loop.guarded)) a->operands.data[loop.operand].value = a->insts.count;
+    if (emitted && (loop.never || loop.guarded)) a->code.operands.data[loop.operand].value = a->code.insts.count;
     if (!emitted || !loop.never) return emitted;
     hg_inst_range *skipped = hg_vec_push(&a->skipped);
     if (!skipped) return hg_asm_no_memory(a);
-    *skipped = (hg_inst_range){loop.body, (uint32_t)a->insts.count};
+    *skipped = (hg_inst_range){loop.body, (uint32_t)a->code.insts.count};
     return true;
 }

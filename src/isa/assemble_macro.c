@@ -11,13 +11,13 @@ static bool is_end_or_branch(const hg_token *t) { return is_end(t) || hg_token_i
 static bool skip_block(hg_assembler *a, bool branches, hg_token *found) {
     if (!hg_asm_skip_to(a, branches ? is_end_or_branch : is_end)) return false;
     *found = hg_lexer_next(&a->lexer);
-    found->expansion = a->expansion;
+    found->expansion = a->source.expansion;
     return true;
 }
 
 /* The text of that word ended behind it. */
 static bool is_over(const hg_assembler *a, const hg_token *word) {
-    return a->token.kind == HG_TOKEN_END_OF_FILE || word->expansion != a->expansion;
+    return a->token.kind == HG_TOKEN_END_OF_FILE || word->expansion != a->source.expansion;
 }
 
 /* Behind the first line of a block, whose end of line has been read: its body, and the text goes on behind its .end. */
@@ -33,7 +33,7 @@ static bool read_body(hg_assembler *a, const hg_token *word, hg_piece *body) {
     hg_lexer behind = a->lexer;
     hg_token after = hg_lexer_next(&behind);
     if (after.kind == HG_TOKEN_END_OF_LINE || after.kind == HG_TOKEN_END_OF_FILE) return true;
-    after.expansion = a->expansion;
+    after.expansion = a->source.expansion;
     a->token = after;
     a->lexer = behind;
     return hg_asm_unexpected(a, "end of line");
@@ -60,7 +60,7 @@ static bool find_branch(hg_assembler *a, const hg_token *word) {
         if (hg_token_is(&at, ".end")) return hg_asm_expect_end(a);
         if (otherwise ? !hg_asm_expect_end(a) : !read_condition(a, &holds)) holds = true; /* its .end is no mistake */
         if (!holds) continue;
-        hg_block *block = hg_vec_push(&a->blocks);
+        hg_block *block = hg_vec_push(&a->source.blocks);
         if (!block) return hg_asm_no_memory(a);
         *block = (hg_block){*word, otherwise};
         return true;
@@ -73,7 +73,7 @@ bool hg_asm_read_if(hg_assembler *a, const hg_token *word) {
     bool good = read_condition(a, &holds);
     while (!good && !hg_asm_at_end(a)) hg_asm_next(a);
     if (good && !holds) return find_branch(a, &token);
-    hg_block *block = hg_vec_push(&a->blocks);
+    hg_block *block = hg_vec_push(&a->source.blocks);
     if (!block) return hg_asm_no_memory(a);
     *block = (hg_block){token, false};
     return good;
@@ -81,20 +81,20 @@ bool hg_asm_read_if(hg_assembler *a, const hg_token *word) {
 
 /* An .if is open in the text that is read. The word behind .elif, already read, may be an argument: not its text counts. */
 static bool in_block(const hg_assembler *a) {
-    uint64_t text = a->frames.count - 1;
-    while (a->frames.data[text].kind == HG_FRAME_ARGUMENT) text--;
-    return a->blocks.count > a->frames.data[text].blocks;
+    uint64_t text = a->source.frames.count - 1;
+    while (a->source.frames.data[text].kind == HG_FRAME_ARGUMENT) text--;
+    return a->source.blocks.count > a->source.frames.data[text].blocks;
 }
 
 /* A branch was taken: the others are not. */
 bool hg_asm_read_else(hg_assembler *a, const hg_token *word) {
     hg_token at = *word;
-    if (!in_block(a) || a->blocks.data[a->blocks.count - 1].last) {
+    if (!in_block(a) || a->source.blocks.data[a->source.blocks.count - 1].last) {
         hg_asm_error(a, "L03", word, NULL, "'%.*s' without '.if'", (int)word->length, word->text);
         return false;
     }
     bool last = hg_token_is(word, ".else");
-    hg_token begin = a->blocks.data[--a->blocks.count].token;
+    hg_token begin = a->source.blocks.data[--a->source.blocks.count].token;
     while (!hg_asm_at_end(a)) hg_asm_next(a);
     for (;;) {
         if (is_over(a, &begin) || !skip_block(a, true, &at)) {
@@ -115,7 +115,7 @@ bool hg_asm_read_end(hg_assembler *a, const hg_token *word) {
         hg_asm_error(a, "L03", word, NULL, "'.end' without '.if', '.rept', '.for' or '.macro'");
         return false;
     }
-    a->blocks.count--;
+    a->source.blocks.count--;
     return hg_asm_expect_end(a);
 }
 
@@ -134,7 +134,7 @@ static bool begin_rounds(hg_assembler *a, const hg_token *word, const hg_token *
     if (!loop) return false;
     hg_frame frame = {
         .kind = HG_FRAME_ROUNDS, .expansion = loop, .loop = loop, .body = body, .rounds = rounds, .constant = HG_NO_VARIABLE, .step = step};
-    frame.parameters = a->expansions.data[loop].parameters;
+    frame.parameters = a->source.expansions.data[loop].parameters;
     if (variable) {
         hg_token name = *variable;
         name.expansion = loop;
@@ -193,7 +193,7 @@ bool hg_asm_read_for(hg_assembler *a, const hg_token *word) {
 /* ---- macros ---- */
 
 static bool read_parameters(hg_assembler *a, hg_macro *macro) {
-    macro->first = a->macro_parameters.count;
+    macro->first = a->source.macro_parameters.count;
     while (!hg_asm_at_end(a)) {
         hg_token name;
         if (macro->count && !hg_asm_expect(a, ',', "',' or end of line")) return false;
@@ -203,12 +203,12 @@ static bool read_parameters(hg_assembler *a, hg_macro *macro) {
             return false;
         }
         for (uint32_t i = 0; i < macro->count; i++) {
-            const hg_token *other = &a->macro_parameters.data[macro->first + i];
+            const hg_token *other = &a->source.macro_parameters.data[macro->first + i];
             if (other->length != name.length || memcmp(other->text, name.text, name.length) != 0) continue;
             hg_asm_error(a, "D02", &name, NULL, "parameter '%.*s' declared twice", (int)name.length, name.text);
             return false;
         }
-        hg_token *kept = hg_vec_push(&a->macro_parameters);
+        hg_token *kept = hg_vec_push(&a->source.macro_parameters);
         if (!kept) return hg_asm_no_memory(a);
         *kept = name;
         macro->count++;
@@ -221,24 +221,24 @@ bool hg_asm_read_macro(hg_assembler *a, const hg_token *word) {
     hg_macro macro = {.count = 0};
     bool good = hg_asm_identifier(a, "the name of a macro", &macro.name) && read_parameters(a, &macro);
     while (!good && !hg_asm_at_end(a)) hg_asm_next(a);
-    a->parameters = a->frames.data[a->frames.count - 1].parameters;
+    a->source.parameters = a->source.frames.data[a->source.frames.count - 1].parameters;
     if (!read_body(a, &token, &macro.body) || !good) return hg_asm_declare_broken(a, &macro.name);
     macro.body.expansion = token.expansion;
-    if (!hg_asm_declare(a, &macro.name, HG_NAME_MACRO, a->macros.count)) return false;
-    hg_macro *kept = hg_vec_push(&a->macros);
+    if (!hg_asm_declare(a, &macro.name, HG_NAME_MACRO, a->source.macros.count)) return false;
+    hg_macro *kept = hg_vec_push(&a->source.macros);
     if (!kept) return hg_asm_no_memory(a);
     *kept = macro;
     return true;
 }
 
 bool hg_asm_is_macro(hg_assembler *a) {
-    if (!a->macros.count || a->token.kind != HG_TOKEN_NAME) return false;
+    if (!a->source.macros.count || a->token.kind != HG_TOKEN_NAME) return false;
     const hg_name *name = hg_asm_find_name(a, &a->token);
     return name && name->kind == HG_NAME_MACRO && !hg_asm_followed_by(a, ':');
 }
 
 static bool add_argument(hg_assembler *a, const hg_piece *start, const hg_token *from, const hg_token *last) {
-    hg_piece *kept = hg_vec_push(&a->arguments);
+    hg_piece *kept = hg_vec_push(&a->source.arguments);
     if (!kept) return hg_asm_no_memory(a);
     *kept = *start;
     kept->at = (size_t)(from->text - start->text);
@@ -255,7 +255,7 @@ static bool read_arguments(hg_assembler *a, uint32_t *count) {
     for (*count = 0;;) {
         hg_piece here = hg_asm_here(a);
         hg_token t = hg_lexer_next(&a->lexer);
-        t.expansion = a->expansion;
+        t.expansion = a->source.expansion;
         a->token = t;
         bool end = t.kind == HG_TOKEN_END_OF_LINE || t.kind == HG_TOKEN_END_OF_FILE;
         if (end && !*count && !last.kind) break;
@@ -279,25 +279,25 @@ static bool read_arguments(hg_assembler *a, uint32_t *count) {
 
 bool hg_asm_use_macro(hg_assembler *a) {
     hg_token name = a->token;
-    uint64_t number = hg_asm_find_name(a, &name)->index, first = a->arguments.count;
+    uint64_t number = hg_asm_find_name(a, &name)->index, first = a->source.arguments.count;
     uint32_t count;
     hg_asm_leave_arguments(a);
     if (!read_arguments(a, &count)) {
-        a->arguments.count = first;
+        a->source.arguments.count = first;
         return false;
     }
-    const hg_macro *macro = &a->macros.data[number];
+    const hg_macro *macro = &a->source.macros.data[number];
     if (count != macro->count) {
-        a->arguments.count = first;
+        a->source.arguments.count = first;
         hg_asm_error(a, "N04", &name, NULL, "macro '%.*s' takes %u argument%s, got %u", (int)name.length, name.text, (unsigned)macro->count,
                      macro->count == 1 ? "" : "s", (unsigned)count);
         return false;
     }
     uint32_t use = hg_asm_expansion(a, HG_EXPANSION_MACRO, &name, &name);
     if (!use) return false;
-    hg_text_expansion *e = &a->expansions.data[use];
+    hg_text_expansion *e = &a->source.expansions.data[use];
     e->outer = hg_asm_scope_of(a, &macro->name);
-    e->file = a->expansions.data[macro->body.expansion].file;
+    e->file = a->source.expansions.data[macro->body.expansion].file;
     e->round = number << 32 | first; /* where its arguments are while it is read */
     hg_frame frame = {.kind = HG_FRAME_MACRO, .expansion = use, .parameters = macro->count ? use : 0, .arguments = first};
     e->parameters = frame.parameters;

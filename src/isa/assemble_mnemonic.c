@@ -96,7 +96,7 @@ static bool unknown_mnemonic(hg_assembler *a, const hg_mnemonic *m) {
         length = m->end[i - 1];
     char got[80], hint[HG_FOREIGN_BYTES];
     (void)hg_asm_find_name(a, &m->token); /* a macro that could not be declared is no mistake */
-    if (a->errors && a->names_missing) return false;
+    if (a->wrong.errors && a->wrong.names_missing) return false;
     const char *said = foreign_hint(a, m, length, hint);
     if (said) {
         hg_asm_error(a, "N01", &m->token, said, "unknown mnemonic %s", hg_token_describe(&m->token, got));
@@ -104,9 +104,9 @@ static bool unknown_mnemonic(hg_assembler *a, const hg_mnemonic *m) {
     }
     hg_nearest nearest;
     hg_nearest_init(&nearest, m->token.text, length);
-    for (int op = 0; op < HG_OP_COUNT && a->errors < HG_MOST_EXPLAINED; op++)
+    for (int op = 0; op < HG_OP_COUNT && a->wrong.errors < HG_MOST_EXPLAINED; op++)
         if (op != HG_OP_SET) hg_nearest_try(&nearest, hg_op_get((hg_op)op)->text);
-    if (a->errors < HG_MOST_EXPLAINED) try_sets(&nearest);
+    if (a->wrong.errors < HG_MOST_EXPLAINED) try_sets(&nearest);
     hg_asm_error(a, "N01", &m->token, hg_nearest_hint(&nearest), "unknown mnemonic %s", hg_token_describe(&m->token, got));
     return false;
 }
@@ -168,7 +168,7 @@ static bool read_types(hg_assembler *a, hg_mnemonic *m) {
         bool known = hg_asm_type(a, at.text, at.length, hg_asm_scope_of(a, &at), &type);
         if (!known && (i >= info->type_count || given > info->type_count)) return unknown_mnemonic(a, m);
         if (!known) {
-            if (a->errors && a->names_missing) return false; /* it may be of the file that could not be read */
+            if (a->wrong.errors && a->wrong.names_missing) return false; /* it may be of the file that could not be read */
             hg_asm_error(a, "N06", &at, NULL, "%s is no type", hg_token_describe(&at, got));
             return false;
         }

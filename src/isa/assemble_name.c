@@ -79,9 +79,9 @@ hg_name *hg_asm_enter(hg_assembler *a, hg_names *names, const hg_token *token, h
 }
 
 bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name) {
-    uint64_t count = a->unknown.count;
-    if (a->muted || (a->errors && a->names_missing)) return false;
-    return hg_asm_enter(a, &a->unknown, name, HG_NAME_BROKEN, 0) && a->unknown.count > count;
+    uint64_t count = a->wrong.unknown.count;
+    if (a->wrong.muted || (a->wrong.errors && a->wrong.names_missing)) return false;
+    return hg_asm_enter(a, &a->wrong.unknown, name, HG_NAME_BROKEN, 0) && a->wrong.unknown.count > count;
 }
 
 bool hg_asm_identifier(hg_assembler *a, const char *what, hg_token *name) {
@@ -111,7 +111,7 @@ HG_NOINLINE hg_name *hg_asm_find_text(hg_assembler *a, const char *text, uint32_
     if (!a->names.count) return NULL;
     for (;; scope = hg_asm_scope_around(a, scope)) {
         hg_name *name = hg_asm_find_in(&a->names, text, length, scope);
-        if (name && name->kind == HG_NAME_BROKEN) a->doubtful = true;
+        if (name && name->kind == HG_NAME_BROKEN) a->wrong.doubtful = true;
         if (name || !scope) return name;
     }
 }
@@ -145,7 +145,7 @@ const hg_constant *hg_asm_find_constant(hg_assembler *a, const hg_token *token) 
 
 void hg_asm_try_constants(const hg_assembler *a, hg_nearest *nearest) {
     char known[HG_NEAREST_BYTES];
-    for (uint64_t i = 0; i < a->names.count && a->errors < HG_MOST_EXPLAINED; i++) {
+    for (uint64_t i = 0; i < a->names.count && a->wrong.errors < HG_MOST_EXPLAINED; i++) {
         const hg_name *name = &a->names.data[i];
         if (name->kind != HG_NAME_CONSTANT || name->token.length >= sizeof known) continue;
         memcpy(known, name->token.text, name->token.length);

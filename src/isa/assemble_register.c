@@ -10,13 +10,13 @@
 hg_named *hg_asm_find_named(hg_assembler *a, const hg_token *token) {
     const hg_name *name = hg_asm_find_name(a, token);
     bool is_register = name && (name->kind == HG_NAME_REGISTER || name->kind == HG_NAME_PREDICATE || name->kind == HG_NAME_PARAM);
-    return is_register ? &a->named.data[name->index] : NULL;
+    return is_register ? &a->registers.named.data[name->index] : NULL;
 }
 
 /* A new name; NULL when it is there already (D02), or there is no memory. */
 static hg_named *add_name(hg_assembler *a, const hg_token *token, hg_name_kind kind) {
-    if (!hg_asm_declare(a, token, kind, a->named.count)) return NULL;
-    hg_named *name = hg_vec_push(&a->named);
+    if (!hg_asm_declare(a, token, kind, a->registers.named.count)) return NULL;
+    hg_named *name = hg_vec_push(&a->registers.named);
     if (!name) {
         hg_asm_no_memory(a);
         return NULL;
@@ -29,12 +29,12 @@ static hg_named *add_name(hg_assembler *a, const hg_token *token, hg_name_kind k
 
 bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_param *p, bool has_register) {
     uint8_t type = p->kind == HG_PARAM_SCALAR ? p->type : (uint8_t)HG_TYPE_U64; /* others hold a handle */
-    uint32_t number = (uint32_t)a->named.count, first = (uint32_t)a->virtuals.count;
+    uint32_t number = (uint32_t)a->registers.named.count, first = (uint32_t)a->registers.virtuals.count;
     hg_named *name = add_name(a, token, HG_NAME_PARAM);
-    hg_register *reg = name ? hg_vec_push(&a->param_registers) : NULL;
+    hg_register *reg = name ? hg_vec_push(&a->registers.param_registers) : NULL;
     if (!name) return false;
     if (!reg) return hg_asm_no_memory(a);
-    name->param = (uint32_t)a->param_registers.count - 1;
+    name->param = (uint32_t)a->registers.param_registers.count - 1;
     name->type = type;
     name->number = p->reg;
     name->count = 1;
@@ -46,7 +46,7 @@ bool hg_asm_add_param_name(hg_assembler *a, const hg_token *token, const hg_para
 
 uint8_t hg_asm_element_type(hg_assembler *a, const hg_token *token) {
     const hg_named *name = hg_asm_find_named(a, token);
-    const hg_param *p = name && name->param != HG_UNDEFINED ? &a->params.data[name->param] : NULL;
+    const hg_param *p = name && name->param != HG_UNDEFINED ? &a->head.params.data[name->param] : NULL;
     return p && p->kind != HG_PARAM_SCALAR && p->kind != HG_PARAM_POOL ? p->type : (uint8_t)HG_TYPE_OMITTED;
 }
 
@@ -116,24 +116,24 @@ static bool read_register_type(hg_assembler *a, uint8_t *type, bool *predicate) 
 }
 
 bool hg_asm_read_registers(hg_assembler *a) {
-    uint64_t first = a->named.count;
+    uint64_t first = a->registers.named.count;
     uint8_t type;
     bool predicate, good = true;
     do {
         bool read = read_declared(a);
-        if (!read && !a->stop) skip_declared(a); /* the others are names all the same */
+        if (!read && !a->wrong.stop) skip_declared(a); /* the others are names all the same */
         good = good && read;
-    } while (hg_asm_accept(a, ',') && !a->stop);
-    if (a->stop) return false;
+    } while (hg_asm_accept(a, ',') && !a->wrong.stop);
+    if (a->wrong.stop) return false;
     if (!read_register_type(a, &type, &predicate)) {
-        for (uint64_t i = first; i < a->named.count; i++) break_name(a, &a->named.data[i]);
+        for (uint64_t i = first; i < a->registers.named.count; i++) break_name(a, &a->registers.named.data[i]);
         return false;
     }
-    for (uint64_t i = first; i < a->named.count; i++) {
-        hg_named *name = &a->named.data[i];
+    for (uint64_t i = first; i < a->registers.named.count; i++) {
+        hg_named *name = &a->registers.named.data[i];
         name->type = type;
         name->predicate = predicate;
-        name->first = (uint32_t)a->virtuals.count;
+        name->first = (uint32_t)a->registers.virtuals.count;
         for (uint32_t k = 0; k < name->count; k++)
             if (!hg_asm_add_virtual(a, (uint32_t)i, type, predicate, &name->token)) return false;
     }
@@ -166,7 +166,7 @@ static bool read_shown_name(hg_assembler *a, hg_register_name *record, hg_token 
 }
 
 bool hg_asm_read_given_name(hg_assembler *a) {
-    hg_given_name given = {.record.first = (uint32_t)a->insts.count};
+    hg_given_name given = {.record.first = (uint32_t)a->code.insts.count};
     hg_token number;
     uint64_t count;
     if (!read_numbered(a, &given.record) || !read_shown_name(a, &given.record, &given.token)) return false;
@@ -177,16 +177,16 @@ bool hg_asm_read_given_name(hg_assembler *a) {
         return false;
     }
     given.record.end = given.record.first + (uint32_t)count;
-    hg_given_name *kept = hg_vec_push(&a->given_names);
+    hg_given_name *kept = hg_vec_push(&a->registers.given_names);
     if (!kept) return hg_asm_no_memory(a);
     *kept = given;
     return true;
 }
 
 void hg_asm_check_given_names(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->given_names.count; i++) {
-        const hg_given_name *given = &a->given_names.data[i];
-        uint64_t left = a->insts.count - given->record.first;
+    for (uint64_t i = 0; i < a->registers.given_names.count; i++) {
+        const hg_given_name *given = &a->registers.given_names.data[i];
+        uint64_t left = a->code.insts.count - given->record.first;
         if (given->record.end - given->record.first > left)
             hg_asm_error(a, "N07", &given->token, NULL, "a name for %u instructions, where %llu follow",
                          (unsigned)(given->record.end - given->record.first), (unsigned long long)left);
@@ -195,12 +195,12 @@ void hg_asm_check_given_names(hg_assembler *a) {
 
 bool hg_asm_store_given_names(hg_assembler *a) {
     hg_program *p = a->program;
-    uint64_t count = p->register_name_count + a->given_names.count, kept = 0;
-    if (!a->given_names.count) return true;
+    uint64_t count = p->register_name_count + a->registers.given_names.count, kept = 0;
+    if (!a->registers.given_names.count) return true;
     hg_register_name *all = hg_arena_alloc(&p->arena, (size_t)count * sizeof *all);
     if (!all) return hg_asm_no_memory(a);
     if (p->register_name_count) memcpy(all, p->register_names, p->register_name_count * sizeof *all);
-    for (uint64_t i = 0; i < a->given_names.count; i++) all[p->register_name_count + i] = a->given_names.data[i].record;
+    for (uint64_t i = 0; i < a->registers.given_names.count; i++) all[p->register_name_count + i] = a->registers.given_names.data[i].record;
     qsort(all, (size_t)count, sizeof *all, hg_compare_register_names);
     for (uint64_t i = 0; i < count; i++)
         if (!kept || hg_compare_register_names(&all[kept - 1], &all[i]) != 0) all[kept++] = all[i];
@@ -240,10 +240,11 @@ static bool read_indices(hg_assembler *a, const hg_named *name, hg_register *reg
 
 /* Whether a parameter holds the special register. */
 static const hg_named *find_owner(const hg_assembler *a, uint8_t number) {
-    for (uint64_t i = 0; i < a->param_registers.count; i++) {
-        if (a->param_registers.data[i].virtual_number != HG_UNDEFINED || a->param_registers.data[i].number != number) continue;
-        for (uint64_t k = 0; k < a->named.count; k++)
-            if (a->named.data[k].param == i) return &a->named.data[k];
+    for (uint64_t i = 0; i < a->registers.param_registers.count; i++) {
+        if (a->registers.param_registers.data[i].virtual_number != HG_UNDEFINED || a->registers.param_registers.data[i].number != number)
+            continue;
+        for (uint64_t k = 0; k < a->registers.named.count; k++)
+            if (a->registers.named.data[k].param == i) return &a->registers.named.data[k];
     }
     return NULL;
 }
@@ -285,10 +286,10 @@ const char *hg_asm_register_hint(hg_assembler *a, const hg_token *word, char out
     char known[HG_NEAREST_BYTES];
     const char *foreign = hg_foreign_hint(HG_FOREIGN_OPERAND, word->text, word->length);
     if (foreign) return foreign;
-    if (!hg_is_parameter_name(word->text, word->length) || a->errors >= HG_MOST_EXPLAINED) return NULL;
+    if (!hg_is_parameter_name(word->text, word->length) || a->wrong.errors >= HG_MOST_EXPLAINED) return NULL;
     hg_nearest_init(&nearest, word->text, word->length);
-    for (uint64_t i = 0; i < a->named.count; i++) {
-        const hg_token *name = &a->named.data[i].token;
+    for (uint64_t i = 0; i < a->registers.named.count; i++) {
+        const hg_token *name = &a->registers.named.data[i].token;
         if (name->length >= sizeof known) continue;
         memcpy(known, name->text, name->length);
         known[name->length] = 0;

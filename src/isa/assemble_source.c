@@ -9,21 +9,22 @@
 
 hg_piece hg_asm_here(const hg_assembler *a) {
     const hg_lexer *l = &a->lexer;
-    return (hg_piece){l->text, l->at, l->length, l->line_start, l->line, a->expansion};
+    return (hg_piece){l->text, l->at, l->length, l->line_start, l->line, a->source.expansion};
 }
 
 void hg_asm_outer_place(const hg_assembler *a, const hg_token *token, uint32_t *line, uint32_t *column) {
     *line = token->line;
     *column = token->column;
-    for (uint32_t at = token->expansion; a->expansions.count && a->expansions.data[at].file; at = a->expansions.data[at].around) {
-        *line = a->expansions.data[at].line;
-        *column = a->expansions.data[at].column;
+    for (uint32_t at = token->expansion; a->source.expansions.count && a->source.expansions.data[at].file;
+         at = a->source.expansions.data[at].around) {
+        *line = a->source.expansions.data[at].line;
+        *column = a->source.expansions.data[at].column;
     }
 }
 
 /* ---- frames ---- */
 
-static hg_frame *current(hg_assembler *a) { return &a->frames.data[a->frames.count - 1]; }
+static hg_frame *current(hg_assembler *a) { return &a->source.frames.data[a->source.frames.count - 1]; }
 
 static void begin_piece(hg_assembler *a, const hg_piece *piece, bool argument) {
     a->lexer = (hg_lexer){.text = piece->text,
@@ -39,55 +40,55 @@ static void begin_piece(hg_assembler *a, const hg_piece *piece, bool argument) {
 
 /* Text that is read again counts each time, so that time and memory are bounded whatever stands in it. */
 static bool charge(hg_assembler *a, const hg_piece *piece, const hg_token *at) {
-    a->expanded_bytes += piece->end - piece->at + 1;
-    if (a->expanded_bytes <= HG_MAX_EXPANDED_BYTES / (a->errors ? 16 : 1))
+    a->source.expanded_bytes += piece->end - piece->at + 1;
+    if (a->source.expanded_bytes <= HG_MAX_EXPANDED_BYTES / (a->wrong.errors ? 16 : 1))
         return true; /* mistakes are looked for further on, not for long */
-    if (!a->errors) hg_asm_error(a, "S05", at, NULL, "more than %d bytes of expanded text", HG_MAX_EXPANDED_BYTES);
-    a->stop = true;
+    if (!a->wrong.errors) hg_asm_error(a, "S05", at, NULL, "more than %d bytes of expanded text", HG_MAX_EXPANDED_BYTES);
+    a->wrong.stop = true;
     return false;
 }
 
 bool hg_asm_push(hg_assembler *a, hg_frame frame, const hg_piece *piece, const hg_token *at) {
     uint64_t most = frame.kind == HG_FRAME_ARGUMENT ? 2 * HG_MAX_EXPANSION_DEPTH : HG_MAX_EXPANSION_DEPTH;
-    if (a->frames.count > most) {
+    if (a->source.frames.count > most) {
         hg_asm_error(a, "S05", at, NULL, "files, macros and repetitions inside one another deeper than %d", HG_MAX_EXPANSION_DEPTH);
-        a->stop = true;
+        a->wrong.stop = true;
         return false;
     }
     if (!charge(a, piece, at)) return false;
-    if (a->frames.count) current(a)->lexer = a->lexer;
-    hg_frame *kept = hg_vec_push(&a->frames);
+    if (a->source.frames.count) current(a)->lexer = a->lexer;
+    hg_frame *kept = hg_vec_push(&a->source.frames);
     if (!kept) return hg_asm_no_memory(a);
     *kept = frame;
-    kept->blocks = (uint32_t)a->blocks.count;
+    kept->blocks = (uint32_t)a->source.blocks.count;
     begin_piece(a, piece, frame.kind == HG_FRAME_ARGUMENT);
-    a->expansion = frame.expansion;
-    a->parameters = frame.parameters;
+    a->source.expansion = frame.expansion;
+    a->source.parameters = frame.parameters;
     if (frame.kind != HG_FRAME_ARGUMENT) a->token.kind = HG_TOKEN_END_OF_LINE; /* of the statement that says so; the text may end there */
     return true;
 }
 
 static void pop(hg_assembler *a) {
-    if (current(a)->kind == HG_FRAME_MACRO) a->arguments.count = current(a)->arguments;
-    a->frames.count--;
+    if (current(a)->kind == HG_FRAME_MACRO) a->source.arguments.count = current(a)->arguments;
+    a->source.frames.count--;
     a->lexer = current(a)->lexer;
-    a->expansion = current(a)->expansion;
-    a->parameters = current(a)->parameters;
+    a->source.expansion = current(a)->expansion;
+    a->source.parameters = current(a)->parameters;
 }
 
 uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_token *at, const hg_token *name) {
-    if (a->expansions.count > HG_MAX_EXPANSIONS) {
+    if (a->source.expansions.count > HG_MAX_EXPANSIONS) {
         hg_asm_error(a, "S05", at, NULL, "more than %d files, uses of macros and rounds of repetitions", HG_MAX_EXPANSIONS);
-        a->stop = true;
+        a->wrong.stop = true;
         return 0;
     }
-    hg_text_expansion *e = hg_vec_push(&a->expansions);
-    uint32_t number = (uint32_t)a->expansions.count - 1;
+    hg_text_expansion *e = hg_vec_push(&a->source.expansions);
+    uint32_t number = (uint32_t)a->source.expansions.count - 1;
     if (!e) {
         hg_asm_no_memory(a);
         return 0;
     }
-    const hg_text_expansion *around = &a->expansions.data[at->expansion];
+    const hg_text_expansion *around = &a->source.expansions.data[at->expansion];
     *e = (hg_text_expansion){.kind = (uint8_t)kind, .around = at->expansion, .line = at->line, .column = at->column, .file = around->file};
     e->name = name->text;
     e->name_length = name->length;
@@ -98,8 +99,8 @@ uint32_t hg_asm_expansion(hg_assembler *a, hg_expansion_kind kind, const hg_toke
 }
 
 static void missing_end(hg_assembler *a) {
-    while (a->blocks.count > current(a)->blocks) {
-        const hg_token *token = &a->blocks.data[--a->blocks.count].token;
+    while (a->source.blocks.count > current(a)->blocks) {
+        const hg_token *token = &a->source.blocks.data[--a->source.blocks.count].token;
         hg_asm_error(a, "L04", token, NULL, "'.if' without '.end'");
     }
 }
@@ -107,15 +108,15 @@ static void missing_end(hg_assembler *a) {
 /* The next round of a repetition, in a scope of its own. */
 static bool next_round(hg_assembler *a) {
     hg_frame *f = current(a);
-    const hg_text_expansion *loop = &a->expansions.data[f->loop];
+    const hg_text_expansion *loop = &a->source.expansions.data[f->loop];
     hg_token at = {.line = loop->line, .column = loop->column, .length = loop->name_length, .expansion = f->loop};
     hg_token name = {.text = loop->name, .length = loop->name_length};
     uint32_t number = hg_asm_expansion(a, HG_EXPANSION_ROUND, &at, &name);
     if (!number || !charge(a, &f->body, &at)) return false;
-    hg_text_expansion *e = &a->expansions.data[number];
+    hg_text_expansion *e = &a->source.expansions.data[number];
     e->round = ++f->round;
-    e->around = a->expansions.data[f->loop].around;
-    f->expansion = a->expansion = number;
+    e->around = a->source.expansions.data[f->loop].around;
+    f->expansion = a->source.expansion = number;
     if (f->constant != HG_NO_VARIABLE) a->constants.data[f->constant].integer += f->step;
     begin_piece(a, &f->body, false);
     return true;
@@ -124,12 +125,12 @@ static bool next_round(hg_assembler *a) {
 /* ---- names that stand for something else ---- */
 
 static const hg_piece *find_argument(const hg_assembler *a, uint32_t parameters, const char *text, uint32_t length) {
-    const hg_text_expansion *e = &a->expansions.data[parameters];
-    const hg_macro *macro = &a->macros.data[e->round >> 32];
+    const hg_text_expansion *e = &a->source.expansions.data[parameters];
+    const hg_macro *macro = &a->source.macros.data[e->round >> 32];
     uint64_t first = e->round & UINT32_MAX;
     for (uint32_t i = 0; i < macro->count; i++) {
-        const hg_token *name = &a->macro_parameters.data[macro->first + i];
-        if (name->length == length && memcmp(name->text, text, length) == 0) return &a->arguments.data[first + i];
+        const hg_token *name = &a->source.macro_parameters.data[macro->first + i];
+        if (name->length == length && memcmp(name->text, text, length) == 0) return &a->source.arguments.data[first + i];
     }
     return NULL;
 }
@@ -164,7 +165,7 @@ static void spoil(hg_assembler *a) {
 
 /* The value of one pair of braces: decimal digits. */
 static bool paste_number(hg_assembler *a, made_name *name) {
-    uint64_t frame = a->frames.count, value;
+    uint64_t frame = a->source.frames.count, value;
     hg_token at;
     char digits[24];
     if (a->expression_depth >= HG_MAX_EXPRESSION_NESTING) {
@@ -177,7 +178,7 @@ static bool paste_number(hg_assembler *a, made_name *name) {
     bool good = hg_asm_integer(a, "a number", &value, &at);
     a->expression_depth--;
     if (!good) return false;
-    if (a->token.kind != '}' || a->frames.count != frame) return hg_asm_unexpected(a, "'}'");
+    if (a->token.kind != '}' || a->source.frames.count != frame) return hg_asm_unexpected(a, "'}'");
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
     return add_text(name, digits, (size_t)length);
 }
@@ -189,9 +190,9 @@ static void paste(hg_assembler *a) {
     made_name name = {.length = 0};
     bool room = add_text(&name, token.text, token.length);
     while (room && a->lexer.at < a->lexer.length && a->lexer.text[a->lexer.at] == '{') {
-        uint64_t errors = a->errors;
+        uint64_t errors = a->wrong.errors;
         if (!paste_number(a, &name)) {
-            if (a->errors == errors && !a->muted) break;
+            if (a->wrong.errors == errors && !a->wrong.muted) break;
             spoil(a);
             return;
         }
@@ -216,7 +217,7 @@ static const char *word_of(const hg_assembler *a, const hg_piece *argument, size
     for (;;) {
         const char *text = argument->text + argument->at;
         *length = argument->end - argument->at;
-        uint32_t parameters = a->expansions.data[argument->expansion].parameters;
+        uint32_t parameters = a->source.expansions.data[argument->expansion].parameters;
         const hg_piece *outer = parameters && *length <= HG_MAX_IDENT_BYTES ? find_argument(a, parameters, text, (uint32_t)*length) : NULL;
         if (!outer) break;
         argument = outer;
@@ -235,7 +236,7 @@ static void substitute_parts(hg_assembler *a) {
     for (uint32_t at = 0; at <= token.length && room;) {
         uint32_t end = at;
         while (end < token.length && token.text[end] != '.') end++;
-        const hg_piece *argument = end > at ? find_argument(a, a->parameters, token.text + at, end - at) : NULL;
+        const hg_piece *argument = end > at ? find_argument(a, a->source.parameters, token.text + at, end - at) : NULL;
         size_t length = end - at;
         const char *word = argument ? word_of(a, argument, &length) : NULL;
         changed = changed || word;
@@ -248,14 +249,14 @@ static void substitute_parts(hg_assembler *a) {
 
 /* A text is at its end: false where it is the source. */
 static bool end_frame(hg_assembler *a) {
-    if (a->frames.count <= 1) return false;
+    if (a->source.frames.count <= 1) return false;
     hg_frame *f = current(a);
     bool argument = f->kind == HG_FRAME_ARGUMENT;
     if (!argument) missing_end(a);
-    if (f->kind != HG_FRAME_ROUNDS || f->round == f->rounds || a->stop || !next_round(a)) pop(a);
+    if (f->kind != HG_FRAME_ROUNDS || f->round == f->rounds || a->wrong.stop || !next_round(a)) pop(a);
     if (argument) {
         a->token = hg_lexer_next(&a->lexer);
-        a->token.expansion = a->expansion;
+        a->token.expansion = a->source.expansion;
     } else {
         a->token.kind = HG_TOKEN_END_OF_LINE;
     }
@@ -266,7 +267,7 @@ static void resume(hg_assembler *a) {
     for (;;) {
         const hg_token token = a->token;
         if (token.kind == HG_TOKEN_END_OF_FILE) {
-            bool argument = a->frames.count && current(a)->kind == HG_FRAME_ARGUMENT;
+            bool argument = a->source.frames.count && current(a)->kind == HG_FRAME_ARGUMENT;
             if (!end_frame(a) || !argument) return;
             continue;
         }
@@ -275,21 +276,21 @@ static void resume(hg_assembler *a) {
             paste(a);
             return;
         }
-        if (!a->parameters) return;
-        const hg_piece *argument = find_argument(a, a->parameters, token.text, token.length);
+        if (!a->source.parameters) return;
+        const hg_piece *argument = find_argument(a, a->source.parameters, token.text, token.length);
         if (!argument) {
             if (memchr(token.text, '.', token.length)) substitute_parts(a);
             return;
         }
         hg_piece piece = *argument;
         hg_frame frame = {
-            .kind = HG_FRAME_ARGUMENT, .expansion = piece.expansion, .parameters = a->expansions.data[piece.expansion].parameters};
+            .kind = HG_FRAME_ARGUMENT, .expansion = piece.expansion, .parameters = a->source.expansions.data[piece.expansion].parameters};
         if (!hg_asm_push(a, frame, &piece, &token)) {
             spoil(a);
             return;
         }
         a->token = hg_lexer_next(&a->lexer);
-        a->token.expansion = a->expansion;
+        a->token.expansion = a->source.expansion;
         a->token.glued = token.glued;
     }
 }
@@ -305,12 +306,12 @@ void hg_asm_leave_arguments(hg_assembler *a) {
 /* ---- files ---- */
 
 bool hg_asm_open_source(hg_assembler *a, const char *text, size_t length) {
-    hg_text_file *file = hg_vec_push(&a->files);
-    hg_text_expansion *whole = hg_vec_push(&a->expansions);
-    hg_frame *frame = hg_vec_push(&a->frames);
+    hg_text_file *file = hg_vec_push(&a->source.files);
+    hg_text_expansion *whole = hg_vec_push(&a->source.expansions);
+    hg_frame *frame = hg_vec_push(&a->source.frames);
     if (!file || !whole || !frame) return hg_asm_no_memory(a);
     *file = (hg_text_file){a->options->source_name, text, length};
-    a->resume = resume;
+    a->source.resume = resume;
     hg_lexer_init(&a->lexer, text, length);
     return true;
 }
@@ -326,8 +327,8 @@ static hg_status resolve_source(const hg_assembler *a, const char *from, const c
 }
 
 void hg_asm_close_sources(hg_assembler *a) {
-    for (uint64_t i = 0; i < a->sources.count; i++) release_source(a, &a->sources.data[i]);
-    hg_vec_free(&a->sources);
+    for (uint64_t i = 0; i < a->source.sources.count; i++) release_source(a, &a->source.sources.data[i]);
+    hg_vec_free(&a->source.sources);
 }
 
 char *hg_asm_string(hg_assembler *a, const hg_token *string, size_t *length) {
@@ -360,19 +361,19 @@ const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string) {
         hg_asm_error(a, "P06", string, NULL, "'%.200s' is not read: no files are, where the program comes from", name);
         return NULL;
     }
-    if (a->sources.count == HG_MAX_INCLUDES) {
+    if (a->source.sources.count == HG_MAX_INCLUDES) {
         hg_asm_error(a, "S05", string, NULL, "more than %d files", HG_MAX_INCLUDES);
-        a->stop = true;
+        a->wrong.stop = true;
         return NULL;
     }
     hg_source source = {.size = sizeof source};
-    const char *from = a->files.data[a->expansions.data[string->expansion].file].name;
+    const char *from = a->source.files.data[a->source.expansions.data[string->expansion].file].name;
     if (strlen(name) != length || resolve_source(a, from, name, &source) != HG_OK) {
         hg_asm_error(a, "P06", string, NULL, "'%.200s' cannot be read: %.200s", name,
                      strlen(name) != length ? "its name has a NUL" : hg_last_error()->message);
         return NULL;
     }
-    hg_source *kept = hg_vec_push(&a->sources);
+    hg_source *kept = hg_vec_push(&a->source.sources);
     if (!kept) {
         release_source(a, &source);
         hg_asm_no_memory(a);
@@ -384,9 +385,9 @@ const hg_source *hg_asm_resolve(hg_assembler *a, const hg_token *string) {
 
 /* Whether the file is read already, somewhere around this place. */
 static bool is_open(const hg_assembler *a, const char *name) {
-    for (uint64_t i = 0; i < a->frames.count; i++) {
-        const char *open = a->files.data[a->expansions.data[a->frames.data[i].expansion].file].name;
-        if (a->frames.data[i].kind == HG_FRAME_FILE && open && strcmp(open, name) == 0) return true;
+    for (uint64_t i = 0; i < a->source.frames.count; i++) {
+        const char *open = a->source.files.data[a->source.expansions.data[a->source.frames.data[i].expansion].file].name;
+        if (a->source.frames.data[i].kind == HG_FRAME_FILE && open && strcmp(open, name) == 0) return true;
     }
     return false;
 }
@@ -396,7 +397,7 @@ bool hg_asm_read_include(hg_assembler *a) {
     if (!hg_asm_expect(a, HG_TOKEN_STRING, "the name of a file as a string") || !hg_asm_expect_end(a)) return false;
     const hg_source *source = hg_asm_resolve(a, &string);
     if (!source) {
-        a->names_missing = true;
+        a->wrong.names_missing = true;
         return false;
     }
     const char *name = source->name ? source->name : "";
@@ -411,12 +412,12 @@ bool hg_asm_read_include(hg_assembler *a) {
     hg_lexer lexer;
     hg_lexer_init(&lexer, source->bytes ? source->bytes : "", source->length);
     hg_piece piece = {lexer.text, lexer.at, lexer.length, lexer.line_start, 1, 0};
-    hg_text_file *file = hg_vec_push(&a->files);
+    hg_text_file *file = hg_vec_push(&a->source.files);
     if (!file) return hg_asm_no_memory(a);
     *file = (hg_text_file){name, lexer.text, source->length};
     uint32_t number = hg_asm_expansion(a, HG_EXPANSION_FILE, &string, &string);
     if (!number) return false;
-    a->expansions.data[number].file = (uint32_t)a->files.count - 1;
+    a->source.expansions.data[number].file = (uint32_t)a->source.files.count - 1;
     return hg_asm_push(a, (hg_frame){.kind = HG_FRAME_FILE, .expansion = number}, &piece, &string);
 }
 
@@ -453,7 +454,7 @@ static bool is_program(const hg_token *t) { return hg_token_is(t, ".program"); }
 
 bool hg_asm_choose_program(hg_assembler *a, const hg_token *directive, const hg_token *name) {
     const char *wanted = a->options->program;
-    if (a->frames.count > 1 || a->blocks.count) {
+    if (a->source.frames.count > 1 || a->source.blocks.count) {
         hg_asm_error(a, "S02", directive, NULL, ".program stands in the source itself, in no other file, macro, repetition or .if");
         return false;
     }

@@ -13,32 +13,32 @@ static bool is_before(uint32_t line, uint32_t column, uint32_t other_line, uint3
 enum { MOST_SHOWN = 64 /* errors that get their line of an included file */ };
 
 void hg_asm_error(hg_assembler *a, const char *code, const hg_token *at, const char *hint, const char *format, ...) {
-    if (a->muted || (a->doubtful && a->errors)) return;
-    bool again = at->expansion || (a->frames.count > 1 && a->expansions.count); /* the second: an argument's text */
-    if (again && !hg_said_new(&a->said, &a->expansions.data[at->expansion], at->line, at->column, HG_SEVERITY_ERROR)) return;
-    char message[sizeof a->first.message] = "one of very many errors";
-    bool explained = a->errors < HG_MOST_EXPLAINED || a->finishing;
+    if (a->wrong.muted || (a->wrong.doubtful && a->wrong.errors)) return;
+    bool again = at->expansion || (a->source.frames.count > 1 && a->source.expansions.count); /* the second: an argument's text */
+    if (again && !hg_said_new(&a->wrong.said, &a->source.expansions.data[at->expansion], at->line, at->column, HG_SEVERITY_ERROR)) return;
+    char message[sizeof a->wrong.first.message] = "one of very many errors";
+    bool explained = a->wrong.errors < HG_MOST_EXPLAINED || a->wrong.finishing;
     if (explained) {
         va_list args;
         va_start(args, format);
         vsnprintf(message, sizeof message, format, args);
         va_end(args);
     }
-    const hg_origins origins = {a->expansions.data, explained ? (uint32_t)a->expansions.count : 0, a->files.data};
+    const hg_origins origins = {a->source.expansions.data, explained ? (uint32_t)a->source.expansions.count : 0, a->source.files.data};
     hg_origin origin;
     hg_text words = {0};
     hg_find_origin(&origins, at->expansion, at->line, at->column, &words, &origin);
-    if (a->errors > MOST_SHOWN) origin.text = NULL;
-    if (!a->errors || is_before(origin.line, origin.column, a->first.line, a->first.column)) {
-        a->first.line = origin.line;
-        a->first.column = origin.column;
-        snprintf(a->first.code, sizeof a->first.code, "%s", code);
-        memcpy(a->first.message, message, sizeof message);
+    if (a->wrong.errors > MOST_SHOWN) origin.text = NULL;
+    if (!a->wrong.errors || is_before(origin.line, origin.column, a->wrong.first.line, a->wrong.first.column)) {
+        a->wrong.first.line = origin.line;
+        a->wrong.first.column = origin.column;
+        snprintf(a->wrong.first.code, sizeof a->wrong.first.code, "%s", code);
+        memcpy(a->wrong.first.message, message, sizeof message);
     }
-    a->errors++;
-    if (again && a->errors >= HG_MOST_EXPLAINED) a->stop = true; /* text that is read again has its mistakes again */
+    a->wrong.errors++;
+    if (again && a->wrong.errors >= HG_MOST_EXPLAINED) a->wrong.stop = true; /* text that is read again has its mistakes again */
     hg_place place = {.line = at->line, .column = at->column, .length = hg_token_width(at), .instruction = HG_NONE};
-    hg_diagnose_from(a->diagnostics, HG_SEVERITY_ERROR, code, place, &origin, hint, "%s", message);
+    hg_diagnose_from(a->wrong.diagnostics, HG_SEVERITY_ERROR, code, place, &origin, hint, "%s", message);
     hg_text_free(&words);
 }
 
@@ -55,7 +55,7 @@ bool hg_asm_unexpected_with(hg_assembler *a, const char *expected, const char *h
 }
 
 bool hg_asm_no_memory(hg_assembler *a) {
-    a->out_of_memory = a->stop = true;
+    a->out_of_memory = a->wrong.stop = true;
     return false;
 }
 

@@ -253,88 +253,91 @@ enum { HG_MOST_EXPLAINED = 10000 };
 
 typedef struct hg_assembler {
     hg_lexer lexer;
-    hg_token token;      /* the next one */
-    uint32_t expansion;  /* that is read now */
-    uint32_t parameters; /* the use of a macro whose arguments are seen there; 0: none */
-    /* Called for names that may stand for something else and at ends of texts (assemble_source.c). */
-    void (*resume)(struct hg_assembler *a);
-    HG_VEC(hg_text_expansion) expansions;
-    HG_VEC(hg_frame) frames;
-    HG_VEC(hg_text_file) files;
-    HG_VEC(hg_source) sources; /* to be released */
-    HG_VEC(hg_macro) macros;
-    HG_VEC(hg_token) macro_parameters;
-    HG_VEC(hg_piece) arguments;
-    HG_VEC(hg_block) blocks;
-    uint64_t expanded_bytes;
+    hg_token token;          /* the next one */
+    struct {                 /* what is read: files, macros and blocks that stand in each other */
+        uint32_t expansion;  /* that is read now */
+        uint32_t parameters; /* the use of a macro whose arguments are seen there; 0: none */
+        /* Called for names that may stand for something else and at ends of texts (assemble_source.c). */
+        void (*resume)(struct hg_assembler *a);
+        HG_VEC(hg_text_expansion) expansions;
+        HG_VEC(hg_frame) frames;
+        HG_VEC(hg_text_file) files;
+        HG_VEC(hg_source) sources; /* to be released */
+        HG_VEC(hg_macro) macros;
+        HG_VEC(hg_token) macro_parameters;
+        HG_VEC(hg_piece) arguments;
+        HG_VEC(hg_block) blocks;
+        uint64_t expanded_bytes;
+    } source;
     const hg_assemble_options *options;
     bool chosen;                   /* .program has come, and it is the one that is wanted */
     hg_text other_programs;        /* names, for the message */
     HG_VEC(hg_inst_range) skipped; /* bodies of loops of 0 rounds */
     HG_VEC(hg_span) places;        /* of instructions, when the first expanded one has come */
-    hg_diagnostics *diagnostics;
-    uint64_t errors;
-    struct {
-        uint32_t line, column;
-        char code[4];
-        char message[512];
-    } first; /* in order of place */
+    struct {                       /* what was reported, and what is not reported again */
+        hg_diagnostics *diagnostics;
+        uint64_t errors;
+        struct {
+            uint32_t line, column;
+            char code[4];
+            char message[512];
+        } first;            /* in order of place */
+        bool stop;          /* no use in reading on */
+        bool finishing;     /* everything is read: errors no longer come in order of place */
+        uint32_t muted;     /* errors are not reported */
+        bool doubtful;      /* the statement uses a name whose declaration could not be read: what is wrong with it may come from that */
+        bool names_missing; /* a file could not be included: names that nothing declares may be its */
+        hg_names unknown;   /* names that have been reported as unknown, or as none */
+        hg_said said;       /* mistakes in text that is read several times */
+    } wrong;
     bool out_of_memory;
-    bool stop;                             /* no use in reading on */
-    bool finishing;                        /* everything is read: errors no longer come in order of place */
     hg_program *program;                   /* under construction; its arena takes what is final */
     uint16_t mnemonics[HG_MNEMONIC_SLOTS]; /* hash table of hg_op + 1 by first form */
-
-    uint32_t muted;     /* errors are not reported */
-    bool doubtful;      /* the statement uses a name whose declaration could not be read: what is wrong with it may come from that */
-    bool names_missing; /* a file could not be included: names that nothing declares may be its */
-    hg_names unknown;   /* names that have been reported as unknown, or as none */
-    hg_said said;       /* mistakes in text that is read several times */
-    hg_arena texts;     /* of tokens that stand in no source */
+    hg_arena texts;                        /* of tokens that stand in no source */
 
     /* names */
     hg_names names;
     HG_VEC(hg_constant) constants;
     HG_VEC(hg_define) defines;
     uint32_t expression_depth;
-
-    /* directives */
-    uint32_t seen;     /* bits, one a directive */
-    bool unversioned;  /* the first line is missing */
-    bool statements;   /* the first one has come */
-    bool broken_param; /* a .param could not be read: an unknown extent may be its name */
-    hg_token entry;
-    HG_VEC(hg_param) params;
-    HG_VEC(hg_named_extent) extents;
-    hg_extent *alone;     /* of HG_EXTENT_OF_NONE */
-    uint32_t open_table;  /* the parameter of the last .data + 1; 0: there is none, or it is finished */
-    hg_text table;        /* its elements so far */
-    hg_token table_token; /* where they begin */
-    HG_VEC(hg_meta) meta;
-
-    /* code */
-    HG_VEC(hg_inst) insts;
-    HG_VEC(hg_operand) operands;
-    HG_VEC(uint32_t) lines;
-    HG_VEC(uint32_t) columns;
-    HG_VEC(hg_span) spans;
-    HG_VEC(hg_tuple_item) items;
-    hg_text literals;
-    hg_names labels;
-    uint64_t defined_labels;
-    HG_VEC(hg_fixup) fixups;
-    HG_VEC(hg_counted_loop) loops;
-    uint32_t loops_too_deep; /* opened beyond the limit */
-    bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
-
-    /* registers by name */
-    HG_VEC(hg_named) named;
-    HG_VEC(hg_virtual) virtuals;
-    HG_VEC(hg_use) uses;
-    HG_VEC(hg_register) param_registers; /* one a parameter */
-    HG_VEC(hg_given_name) given_names;   /* .name */
-    uint64_t uses_placed;                /* uses before it have their instruction */
-    uint64_t taken[5];                   /* numbers that the text gives: registers, then predicates */
+    struct {               /* directives */
+        uint32_t seen;     /* bits, one a directive */
+        bool unversioned;  /* the first line is missing */
+        bool statements;   /* the first one has come */
+        bool broken_param; /* a .param could not be read: an unknown extent may be its name */
+        hg_token entry;
+        HG_VEC(hg_param) params;
+        HG_VEC(hg_named_extent) extents;
+        hg_extent *alone;     /* of HG_EXTENT_OF_NONE */
+        uint32_t open_table;  /* the parameter of the last .data + 1; 0: there is none, or it is finished */
+        hg_text table;        /* its elements so far */
+        hg_token table_token; /* where they begin */
+        HG_VEC(hg_meta) meta;
+    } head;
+    struct {
+        HG_VEC(hg_inst) insts;
+        HG_VEC(hg_operand) operands;
+        HG_VEC(uint32_t) lines;
+        HG_VEC(uint32_t) columns;
+        HG_VEC(hg_span) spans;
+        HG_VEC(hg_tuple_item) items;
+        hg_text literals;
+        hg_names labels;
+        uint64_t defined_labels;
+        HG_VEC(hg_fixup) fixups;
+        HG_VEC(hg_counted_loop) loops;
+        uint32_t loops_too_deep; /* opened beyond the limit */
+        bool loops_unsure;       /* a `loop` could not be read: it may have been a counted one */
+    } code;
+    struct { /* by name */
+        HG_VEC(hg_named) named;
+        HG_VEC(hg_virtual) virtuals;
+        HG_VEC(hg_use) uses;
+        HG_VEC(hg_register) param_registers; /* one a parameter */
+        HG_VEC(hg_given_name) given_names;   /* .name */
+        uint64_t uses_placed;                /* uses before it have their instruction */
+        uint64_t taken[5];                   /* numbers that the text gives: registers, then predicates */
+    } registers;
 } hg_assembler;
 
 /* assemble_token.c */
@@ -347,10 +350,10 @@ bool hg_asm_is_unknown(hg_assembler *a, const hg_token *name);
 bool hg_asm_no_memory(hg_assembler *a); /* always false */
 static inline void hg_asm_next(hg_assembler *a) {
     a->token = hg_lexer_next(&a->lexer);
-    a->token.expansion = a->expansion;
+    a->token.expansion = a->source.expansion;
     bool name = a->token.kind == HG_TOKEN_NAME;
     bool pasted = name && a->lexer.at < a->lexer.length && a->lexer.text[a->lexer.at] == '{';
-    if (name ? a->parameters || pasted : a->token.kind == HG_TOKEN_END_OF_FILE) a->resume(a);
+    if (name ? a->source.parameters || pasted : a->token.kind == HG_TOKEN_END_OF_FILE) a->source.resume(a);
 }
 static inline bool hg_asm_accept(hg_assembler *a, int kind) {
     if (a->token.kind != kind) return false;
@@ -379,8 +382,10 @@ bool hg_asm_number(hg_assembler *a, const hg_token *token, uint32_t skip, uint64
 
 /* assemble_name.c */
 /* The scope that a token's names belong to, and the one around it; scope 0 is the whole program. */
-static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) { return a->expansions.data[token->expansion].scope; }
-static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) { return a->expansions.data[scope].outer; }
+static inline uint32_t hg_asm_scope_of(const hg_assembler *a, const hg_token *token) {
+    return a->source.expansions.data[token->expansion].scope;
+}
+static inline uint32_t hg_asm_scope_around(const hg_assembler *a, uint32_t scope) { return a->source.expansions.data[scope].outer; }
 /* The name of that very scope, of a table that has some; NULL: there is none. Valid until the next one is entered. */
 hg_name *hg_asm_find_in(const hg_names *names, const char *text, uint32_t length, uint32_t scope);
 /* The same, in the token's scope, entered with kind and index when new. NULL: out of memory. */
@@ -560,7 +565,7 @@ bool hg_asm_use(hg_assembler *a, const hg_register *reg, uint32_t inst, uint64_t
 bool hg_asm_keep_items(hg_assembler *a, const hg_tuple_item *items, uint32_t count, uint64_t *first);
 /* The number is used by the text. */
 static inline void hg_asm_take(hg_assembler *a, bool predicate, uint32_t number) {
-    a->taken[predicate ? 4 : number / 64] |= UINT64_C(1) << number % 64;
+    a->registers.taken[predicate ? 4 : number / 64] |= UINT64_C(1) << number % 64;
 }
 
 /* assemble_allocate.c: numbers for all virtual registers; everything is read and labels are resolved. False: an error. */
