@@ -46,33 +46,33 @@ static void return_to_fault(debug *d, const hg_error *e) {
     char reason[sizeof e->message];
     snprintf(reason, sizeof reason, "%s", hg_last_error_text());
     debug_say(d, "fault", "%s: %s", e->code, reason);
-    d->lane = e->lane;
-    d->mode = DEBUG_SEARCH;
-    d->inst = (uint32_t)e->instruction;
-    d->found = 0;
-    d->target = UINT64_MAX;
-    d->reason = "fault";
-    d->again = true;
+    d->look.lane = e->lane;
+    d->run.mode = DEBUG_SEARCH;
+    d->run.inst = (uint32_t)e->instruction;
+    d->run.found = 0;
+    d->run.target = UINT64_MAX;
+    d->run.reason = "fault";
+    d->run.again = true;
 }
 
 /* What follows a run that was only there to find a place. */
 static void after_search(debug *d) {
-    if (!d->found) {
-        debug_say(d, "error", "there is no instruction before: lane %llu begins here", (unsigned long long)d->lane);
-        d->found = d->target == UINT64_MAX ? 1 : d->target;
+    if (!d->run.found) {
+        debug_say(d, "error", "there is no instruction before: lane %llu begins here", (unsigned long long)d->look.lane);
+        d->run.found = d->run.target == UINT64_MAX ? 1 : d->run.target;
     }
-    d->mode = DEBUG_REPLAY;
-    d->target = d->found;
-    d->again = true;
+    d->run.mode = DEBUG_REPLAY;
+    d->run.target = d->run.found;
+    d->run.again = true;
 }
 
 static hg_status run(debug *d, hg_backend *b) {
     hg_params *params = hg_params_create();
     hg_status status = params ? bind(d, b, params) : hg_fail_memory();
-    d->events = 0;
-    d->last_inst = UINT32_MAX;
-    d->again = false;
-    d->ended = false;
+    d->run.events = 0;
+    d->run.last_inst = UINT32_MAX;
+    d->run.again = false;
+    d->run.ended = false;
     for (uint64_t i = 0; i < d->watches.count; i++) d->watches.data[i].known = false;
     debug_forget(d);
     if (status == HG_OK) status = hg_backend_execute_program_with_params(b, d->program, &d->launch, params);
@@ -85,14 +85,14 @@ static void one_run(debug *d) {
     hooks.user = d;
     hg_backend *b = NULL;
     if (!open_backend(d, &hooks, &b)) {
-        d->quit = true;
+        d->run.quit = true;
         return;
     }
     hg_status status = run(d, b);
-    d->place = NULL;
-    if (d->quit || d->again) {
+    d->run.place = NULL;
+    if (d->run.quit || d->run.again) {
         ; /* asked for */
-    } else if (d->mode == DEBUG_SEARCH) {
+    } else if (d->run.mode == DEBUG_SEARCH) {
         after_search(d);
     } else if (status != HG_OK && is_fault(hg_last_error())) {
         return_to_fault(d, hg_last_error());
@@ -101,10 +101,10 @@ static void one_run(debug *d) {
             cli_last_error(d->c);
             debug_say(d, "failed", "%s", hg_last_error_text());
         }
-        d->ended = true;
+        d->run.ended = true;
         bool go_on; /* the last instruction may have changed what is watched */
         if (status != HG_OK || !debug_stop_at_watch(d, &go_on)) (void)debug_talk(d, status == HG_OK ? "finished" : "failed", NULL);
-        if (!d->quit && !d->again) d->quit = true;
+        if (!d->run.quit && !d->run.again) d->run.quit = true;
     }
     hg_backend_destroy(b);
 }
@@ -131,16 +131,19 @@ static void free_debug(debug *d) {
 }
 
 static void session(cli *c, const cli_launch *o) {
-    debug d = {
-        .c = c, .options = o, .program = c->program, .interactive = isatty(STDIN_FILENO) && !c->json, .mode = DEBUG_STOP, .steps = 1};
+    debug d = {.c = c,
+               .options = o,
+               .program = c->program,
+               .interactive = isatty(STDIN_FILENO) && !c->json,
+               .run = {.mode = DEBUG_STOP, .steps = 1}};
     if (cli_values_read(c, &d.values) && cli_prepare_launch(c, o, &d.values, &d.launch) && make_memory(&d)) {
-        d.lanes = hg_launch_total_threads(&d.launch);
-        if (!d.lanes) d.lanes = 1;
+        d.run.lanes = hg_launch_total_threads(&d.launch);
+        if (!d.run.lanes) d.run.lanes = 1;
         if (!o->timeout) d.launch.timeout_ms = UINT64_MAX; /* people take their time */
         debug_watch_signals();
         if (d.interactive) printf("'help' lists the commands.\n");
         do one_run(&d);
-        while (!d.quit);
+        while (!d.run.quit);
         if (d.failed && c->status == CLI_OK) c->status = CLI_FAILED;
     }
     free_debug(&d);

@@ -47,29 +47,28 @@ typedef struct debug {
     hg_launch launch;
     uint8_t **memory; /* of each parameter that is an array: what the launch works on */
     bool interactive;
-
-    /* the run */
-    uint64_t lanes, events; /* instructions that tiles have come to */
-    debug_mode mode;
-    uint64_t target, found;
-    uint32_t inst; /* of DEBUG_UNTIL and DEBUG_SEARCH; UINT32_MAX: any */
-    uint64_t steps;
-    const char *reason; /* of the stop at `target` */
-    bool again, quit;   /* end this run: start over, or leave */
-    bool ended;         /* behind the launch */
-    const tile_place *place;
-    uint32_t last_inst;
-    uint64_t last_lane0;
-
-    /* the lane that commands speak of */
-    uint64_t lane;
-    bool pinned; /* asked for: others do not stop */
-
-    uint64_t window; /* first lane whose registers are kept */
-    uint32_t window_lanes;
-    uint64_t handle[HG_MAX_REGISTERS]; /* what the launch gave a register: other values may come there later */
-    bool has_handle[HG_MAX_REGISTERS];
-    debug_row registers[HG_MAX_REGISTERS], predicates[HG_MAX_PREDICATES];
+    struct {                    /* of the program, so far */
+        uint64_t lanes, events; /* instructions that tiles have come to */
+        debug_mode mode;
+        uint64_t target, found;
+        uint32_t inst; /* of DEBUG_UNTIL and DEBUG_SEARCH; UINT32_MAX: any */
+        uint64_t steps;
+        const char *reason; /* of the stop at `target` */
+        bool again, quit;   /* end this run: start over, or leave */
+        bool ended;         /* behind the launch */
+        const tile_place *place;
+        uint32_t last_inst;
+        uint64_t last_lane0;
+    } run;
+    struct { /* what commands speak of: a lane, and the registers of those around it */
+        uint64_t lane;
+        bool pinned;     /* asked for: others do not stop */
+        uint64_t window; /* first lane whose registers are kept */
+        uint32_t window_lanes;
+        uint64_t handle[HG_MAX_REGISTERS]; /* what the launch gave a register: other values may come there later */
+        bool has_handle[HG_MAX_REGISTERS];
+        debug_row registers[HG_MAX_REGISTERS], predicates[HG_MAX_PREDICATES];
+    } look;
     HG_VEC(debug_break) breaks;
     HG_VEC(debug_watch) watches;
     uint32_t next_number;

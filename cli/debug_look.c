@@ -5,14 +5,14 @@
 #include <string.h>
 
 bool debug_is_here(const debug *d, uint64_t lane) {
-    const tile_place *p = d->place;
+    const tile_place *p = d->run.place;
     return p && lane >= p->lane0 && lane - p->lane0 < p->n && p->active[lane - p->lane0];
 }
 
 hg_type debug_register(const debug *d, bool predicate, uint8_t number, uint64_t lane, uint64_t words[64]) {
-    const debug_row *row = predicate ? &d->predicates[number] : &d->registers[number];
-    if (!row->type || lane < d->window || lane - d->window >= d->window_lanes) return HG_TYPE_COUNT;
-    uint64_t at = lane - d->window;
+    const debug_row *row = predicate ? &d->look.predicates[number] : &d->look.registers[number];
+    if (!row->type || lane < d->look.window || lane - d->look.window >= d->look.window_lanes) return HG_TYPE_COUNT;
+    uint64_t at = lane - d->look.window;
     if (!row->type[at]) return HG_TYPE_COUNT;
     hg_type type = (hg_type)(row->type[at] - 1);
     uint64_t count = (hg_type_size_bytes(type) + 7) / 8;
@@ -30,16 +30,17 @@ static const uint8_t *memory_of_param(const debug *d, uint32_t param, uint64_t *
         return d->memory[param];
     }
     *size = 0;
-    if (!d->place || p->kind == HG_PARAM_SCALAR || !d->has_handle[p->reg]) return NULL;
-    const hg_driver_launch *launch = d->place->launch->resolve_user;
+    if (!d->run.place || p->kind == HG_PARAM_SCALAR || !d->look.has_handle[p->reg]) return NULL;
+    const hg_driver_launch *launch = d->run.place->launch->resolve_user;
     if (!launch || !launch->resolve) return NULL;
-    tile_memory found = d->place->launch->resolve(d->place->launch->resolve_user, d->handle[p->reg], p->kind == HG_PARAM_POOL, false);
+    tile_memory found = d->run.place->launch->resolve(d->run.place->launch->resolve_user, d->look.handle[p->reg], p->kind == HG_PARAM_POOL,
+                                                      false);
     *size = found.valid ? found.size : 0;
     return found.valid ? found.base : NULL;
 }
 
 static const uint8_t *shared_memory(const debug *d, uint64_t *size) {
-    const tile_place *p = d->place;
+    const tile_place *p = d->run.place;
     *size = p && p->shared ? p->shared_bytes - p->launch->shared_scratch : 0; /* as far as the program sees it */
     return *size ? p->shared : NULL;
 }
@@ -50,7 +51,7 @@ static const uint8_t *memory_of(const debug *d, int array, uint64_t *size) {
 
 /* Lanes that run together have their private memory whether or not they have come to this place. */
 static bool has_private(const debug *d, uint64_t lane) {
-    const tile_place *p = d->place;
+    const tile_place *p = d->run.place;
     return p && p->own && lane >= p->lane0 && lane - p->lane0 < p->n;
 }
 
@@ -69,6 +70,6 @@ bool debug_bytes(const debug *d, int array, uint64_t lane, uint64_t offset, uint
         from = memory_of(d, array, &most);
     if ((!from && array != DEBUG_PRIVATE) || offset > most || most - offset < size) return false;
     for (uint64_t i = 0; i < size; i++)
-        bytes[i] = from ? from[offset + i] : *tile_private_byte(d->place, (uint32_t)(lane - d->place->lane0), offset + i);
+        bytes[i] = from ? from[offset + i] : *tile_private_byte(d->run.place, (uint32_t)(lane - d->run.place->lane0), offset + i);
     return true;
 }

@@ -15,15 +15,15 @@ static void free_row(debug_row *row) {
 }
 
 static void free_rows(debug *d) {
-    for (size_t i = 0; i < HG_COUNT_OF(d->registers); i++) free_row(&d->registers[i]);
-    for (size_t i = 0; i < HG_COUNT_OF(d->predicates); i++) free_row(&d->predicates[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(d->look.registers); i++) free_row(&d->look.registers[i]);
+    for (size_t i = 0; i < HG_COUNT_OF(d->look.predicates); i++) free_row(&d->look.predicates[i]);
 }
 
 void debug_forget(debug *d) {
     free_rows(d);
-    memset(d->has_handle, 0, sizeof d->has_handle);
-    d->window = d->lane / WINDOW * WINDOW;
-    d->window_lanes = d->lanes - d->window < WINDOW ? (uint32_t)(d->lanes - d->window) : WINDOW;
+    memset(d->look.has_handle, 0, sizeof d->look.has_handle);
+    d->look.window = d->look.lane / WINDOW * WINDOW;
+    d->look.window_lanes = d->run.lanes - d->look.window < WINDOW ? (uint32_t)(d->run.lanes - d->look.window) : WINDOW;
 }
 
 void debug_free_state(debug *d) {
@@ -57,32 +57,32 @@ static hg_type start_type(const debug *d, uint8_t number, hg_type bits) {
 }
 
 static bool make_part(debug *d, debug_row *row, uint8_t part) {
-    if (!row->type) row->type = hg_calloc(d->window_lanes, 1);
-    if (!row->parts[part]) row->parts[part] = hg_calloc(d->window_lanes, sizeof **row->parts);
+    if (!row->type) row->type = hg_calloc(d->look.window_lanes, 1);
+    if (!row->parts[part]) row->parts[part] = hg_calloc(d->look.window_lanes, sizeof **row->parts);
     return row->type && row->parts[part];
 }
 
 static void told_value(void *user, const tile_place *place, bool predicate, uint8_t number, uint8_t type, uint8_t part,
                        const void *elements, uint8_t size, bool one) {
     debug *d = user;
-    debug_row *row = predicate ? &d->predicates[number % HG_MAX_PREDICATES] : &d->registers[number];
-    bool first_ran = d->last_inst == 0 && d->last_lane0 == place->lane0; /* the tile is behind the start: instruction 0 writes */
-    bool start = d->events == 0 || (place->inst == 0 && !first_ran);
+    debug_row *row = predicate ? &d->look.predicates[number % HG_MAX_PREDICATES] : &d->look.registers[number];
+    bool first_ran = d->run.last_inst == 0 && d->run.last_lane0 == place->lane0; /* the tile is behind the start: instruction 0 writes */
+    bool start = d->run.events == 0 || (place->inst == 0 && !first_ran);
     hg_type kept = predicate ? HG_TYPE_U8 : written_type(d, place->inst, number, (hg_type)type);
     if (!predicate && start && kept == (hg_type)type) kept = start_type(d, number, kept);
-    if (d->events == 0 && !predicate && part == 0) {
-        d->handle[number] = 0;
-        memcpy(&d->handle[number], elements, size);
-        d->has_handle[number] = true;
+    if (d->run.events == 0 && !predicate && part == 0) {
+        d->look.handle[number] = 0;
+        memcpy(&d->look.handle[number], elements, size);
+        d->look.has_handle[number] = true;
     }
     if (!make_part(d, row, part)) return; /* shown as not known */
     for (uint32_t i = 0; i < place->n; i++) {
         uint64_t lane = place->lane0 + i;
-        if (!place->active[i] || lane < d->window || lane - d->window >= d->window_lanes) continue;
+        if (!place->active[i] || lane < d->look.window || lane - d->look.window >= d->look.window_lanes) continue;
         uint64_t value = 0;
         memcpy(&value, (const uint8_t *)elements + (one ? 0 : (size_t)i * size), size);
-        row->type[lane - d->window] = (uint8_t)(kept + 1);
-        row->parts[part][lane - d->window] = value;
+        row->type[lane - d->look.window] = (uint8_t)(kept + 1);
+        row->parts[part][lane - d->look.window] = value;
     }
 }
 
@@ -95,7 +95,7 @@ static debug_watch *changed_watch(debug *d, uint8_t before[512]) {
         debug_watch *w = &d->watches.data[i];
         uint8_t now[512];
         bool known = debug_bytes(d, w->array, w->lane, w->offset, w->size, now);
-        if (w->array == DEBUG_SHARED && d->place && d->place->lane0 != d->last_lane0) w->known = false; /* of another block */
+        if (w->array == DEBUG_SHARED && d->run.place && d->run.place->lane0 != d->run.last_lane0) w->known = false; /* of another block */
         if (known && w->known && !found && memcmp(now, w->last, w->size) != 0) {
             found = w;
             memcpy(before, w->last, w->size);
@@ -110,12 +110,12 @@ static debug_watch *changed_watch(debug *d, uint8_t before[512]) {
 
 /* Commands speak of a lane that is here. */
 static bool take_lane(debug *d) {
-    if (debug_is_here(d, d->lane)) return true;
-    if (d->pinned) return false;
+    if (debug_is_here(d, d->look.lane)) return true;
+    if (d->look.pinned) return false;
     uint32_t first = 0;
-    while (first < d->place->n && !d->place->active[first]) first++;
-    d->lane = d->place->lane0 + first;
-    return first < d->place->n;
+    while (first < d->run.place->n && !d->run.place->active[first]) first++;
+    d->look.lane = d->run.place->lane0 + first;
+    return first < d->run.place->n;
 }
 
 static const debug_break *break_at(const debug *d, uint32_t inst) {
@@ -133,12 +133,12 @@ bool debug_stop_at_watch(debug *d, bool *go_on) {
     hg_print_value(&detail, (hg_type)w->type, before);
     hg_text_addf(&detail, " -> ");
     hg_print_value(&detail, (hg_type)w->type, w->last);
-    if (d->last_inst < d->program->inst_count) {
-        hg_text_addf(&detail, ", by instruction %u (", (unsigned)d->last_inst);
-        hg_print_instruction(&detail, d->program, d->last_inst);
+    if (d->run.last_inst < d->program->inst_count) {
+        hg_text_addf(&detail, ", by instruction %u (", (unsigned)d->run.last_inst);
+        hg_print_instruction(&detail, d->program, d->run.last_inst);
         hg_text_addf(&detail, ")");
     }
-    if (d->place) (void)take_lane(d);
+    if (d->run.place) (void)take_lane(d);
     *go_on = debug_talk(d, "watch", detail.data ? detail.data : w->text);
     hg_text_free(&detail);
     return true;
@@ -164,11 +164,11 @@ static bool normal_stop(debug *d, uint32_t inst) {
     }
     if (debug_stop_at_watch(d, &go_on)) return go_on;
     const debug_break *stop = break_at(d, inst);
-    if (d->mode == DEBUG_CONTINUE) return stop && take_lane(d) ? debug_talk(d, "breakpoint", NULL) : true;
-    if (!debug_is_here(d, d->lane) && !(stop && take_lane(d))) return true;
-    if (d->mode == DEBUG_UNTIL && inst != d->inst && !stop) return true;
-    if (d->mode == DEBUG_STOP && d->steps > 1 && !stop) {
-        d->steps--;
+    if (d->run.mode == DEBUG_CONTINUE) return stop && take_lane(d) ? debug_talk(d, "breakpoint", NULL) : true;
+    if (!debug_is_here(d, d->look.lane) && !(stop && take_lane(d))) return true;
+    if (d->run.mode == DEBUG_UNTIL && inst != d->run.inst && !stop) return true;
+    if (d->run.mode == DEBUG_STOP && d->run.steps > 1 && !stop) {
+        d->run.steps--;
         return true;
     }
     return debug_talk(d, stop ? "breakpoint" : "stopped", NULL);
@@ -177,25 +177,25 @@ static bool normal_stop(debug *d, uint32_t inst) {
 static bool told_point(void *user, const tile_place *place) {
     debug *d = user;
     bool go_on = true;
-    d->events++;
-    d->place = place;
-    if (d->mode == DEBUG_SEARCH) {
-        if (d->events >= d->target)
+    d->run.events++;
+    d->run.place = place;
+    if (d->run.mode == DEBUG_SEARCH) {
+        if (d->run.events >= d->run.target)
             go_on = false;
-        else if (debug_is_here(d, d->lane) && (d->inst == UINT32_MAX || d->inst == place->inst))
-            d->found = d->events;
-    } else if (d->mode == DEBUG_REPLAY) {
-        if (d->events == d->target) {
+        else if (debug_is_here(d, d->look.lane) && (d->run.inst == UINT32_MAX || d->run.inst == place->inst))
+            d->run.found = d->run.events;
+    } else if (d->run.mode == DEBUG_REPLAY) {
+        if (d->run.events == d->run.target) {
             uint8_t before[512];
             (void)changed_watch(d, before);
-            go_on = debug_talk(d, d->reason, NULL);
+            go_on = debug_talk(d, d->run.reason, NULL);
         }
     } else {
         go_on = normal_stop(d, place->inst);
     }
-    d->last_inst = place->inst;
-    d->last_lane0 = place->lane0;
-    d->place = NULL;
+    d->run.last_inst = place->inst;
+    d->run.last_lane0 = place->lane0;
+    d->run.place = NULL;
     return go_on;
 }
 

@@ -85,20 +85,20 @@ static void say_where_json(debug *d, const char *reason, const char *detail) {
     hg_text text = {0}, inst = {0};
     hg_json json = {.out = &text};
     hg_json_begin_object(&json);
-    hg_json_add_text(&json, "event", d->ended ? "ended" : "stopped");
+    hg_json_add_text(&json, "event", d->run.ended ? "ended" : "stopped");
     hg_json_add_text(&json, "reason", reason);
     if (detail) hg_json_add_text(&json, "detail", detail);
-    if (d->place) {
-        uint32_t line = line_of(d, d->place->inst);
-        hg_print_instruction(&inst, d->program, d->place->inst);
-        hg_json_add_u64(&json, "instruction", d->place->inst);
+    if (d->run.place) {
+        uint32_t line = line_of(d, d->run.place->inst);
+        hg_print_instruction(&inst, d->program, d->run.place->inst);
+        hg_json_add_u64(&json, "instruction", d->run.place->inst);
         hg_json_add_text(&json, "text", inst.data ? inst.data : "");
         if (line) hg_json_add_u64(&json, "line", line);
-        hg_json_add_u64(&json, "lane", d->lane);
-        hg_json_add_u64(&json, "block", d->lane / block_lanes(d));
-        hg_json_add_u64(&json, "active", count_active(d->place));
-        hg_json_add_u64(&json, "of", d->place->n);
-        hg_json_add_u64(&json, "phase", d->place->phase);
+        hg_json_add_u64(&json, "lane", d->look.lane);
+        hg_json_add_u64(&json, "block", d->look.lane / block_lanes(d));
+        hg_json_add_u64(&json, "active", count_active(d->run.place));
+        hg_json_add_u64(&json, "of", d->run.place->n);
+        hg_json_add_u64(&json, "phase", d->run.place->phase);
     }
     hg_json_end_object(&json);
     hg_text_free(&inst);
@@ -111,32 +111,32 @@ static void say_where(debug *d, const char *reason, const char *detail) {
         return;
     }
     hg_text text = {0};
-    if (!d->place) {
+    if (!d->run.place) {
         hg_text_addf(&text, "%s%s%s", reason, detail ? " " : "", detail ? detail : "");
         if (detail) hg_text_addf(&text, "\nfinished"); /* by the last instruction */
         send_line(&text);
         return;
     }
-    uint32_t line = line_of(d, d->place->inst);
+    uint32_t line = line_of(d, d->run.place->inst);
     const char *source;
     size_t length;
     if (detail) hg_text_addf(&text, "%s %s\n", reason, detail);
     hg_text_addf(&text, "%s at ", detail ? "stopped" : reason);
     if (line) hg_text_addf(&text, "line %u, ", (unsigned)line);
-    hg_text_addf(&text, "instruction %u, lane %llu (block %llu, lane %llu of it); %u of %u lanes are here\n", (unsigned)d->place->inst,
-                 (unsigned long long)d->lane, (unsigned long long)(d->lane / block_lanes(d)),
-                 (unsigned long long)(d->lane % block_lanes(d)), (unsigned)count_active(d->place), (unsigned)d->place->n);
+    hg_text_addf(&text, "instruction %u, lane %llu (block %llu, lane %llu of it); %u of %u lanes are here\n", (unsigned)d->run.place->inst,
+                 (unsigned long long)d->look.lane, (unsigned long long)(d->look.lane / block_lanes(d)),
+                 (unsigned long long)(d->look.lane % block_lanes(d)), (unsigned)count_active(d->run.place), (unsigned)d->run.place->n);
     if (cli_source_line(d->c, line, &source, &length))
         hg_text_addf(&text, "%5u | %.*s", (unsigned)line, (int)(length > 160 ? 160 : length), source);
     else {
-        hg_text_addf(&text, "%5u : ", (unsigned)d->place->inst);
-        hg_print_instruction(&text, d->program, d->place->inst);
+        hg_text_addf(&text, "%5u : ", (unsigned)d->run.place->inst);
+        hg_print_instruction(&text, d->program, d->run.place->inst);
     }
     send_line(&text);
 }
 
 static bool needs_place(debug *d) {
-    if (d->place) return true;
+    if (d->run.place) return true;
     debug_say(d, "error", "the program has ended: 'back' or 'restart' come back into it");
     return false;
 }
@@ -206,7 +206,7 @@ static bool read_register(const char *word, bool *predicate, uint8_t *number) {
 
 /* The name that a register has here; NULL: none. */
 static const char *name_of(const debug *d, bool predicate, uint8_t number) {
-    return d->place ? hg_program_register_name(d->program, d->place->inst, predicate, number) : NULL;
+    return d->run.place ? hg_program_register_name(d->program, d->run.place->inst, predicate, number) : NULL;
 }
 
 static bool find_named(const debug *d, const char *word, bool *predicate, uint8_t *number) {
@@ -345,7 +345,7 @@ static bool ends_inside(debug *d, const char *word, const range *r, uint64_t byt
 
 /* Why there are no bytes. */
 static void say_no_memory(debug *d, const char *word, const range *r, uint64_t lane) {
-    const tile_place *p = d->place;
+    const tile_place *p = d->run.place;
     if (r->array >= 0)
         debug_say(d, "error", "'%s' has no memory here", word);
     else if (r->array == DEBUG_SHARED)
@@ -405,19 +405,19 @@ static bool read_count(debug *d, const char *word, uint64_t *count) {
 static answer do_step(debug *d, const words *w) {
     uint64_t steps = 1;
     if (!needs_place(d) || (w->count > 1 && !read_count(d, w->at[1], &steps))) return STAY;
-    d->steps = steps;
-    d->mode = DEBUG_STOP;
+    d->run.steps = steps;
+    d->run.mode = DEBUG_STOP;
     return GO_ON;
 }
 
 static answer do_next(debug *d, const words *w) {
     (void)w;
     if (!needs_place(d)) return STAY;
-    d->steps = 1;
-    d->mode = DEBUG_STOP;
-    if (d->program->insts[d->place->inst].op == HG_OP_CALL) {
-        d->mode = DEBUG_UNTIL;
-        d->inst = d->place->inst + 1;
+    d->run.steps = 1;
+    d->run.mode = DEBUG_STOP;
+    if (d->program->insts[d->run.place->inst].op == HG_OP_CALL) {
+        d->run.mode = DEBUG_UNTIL;
+        d->run.inst = d->run.place->inst + 1;
     }
     return GO_ON;
 }
@@ -425,40 +425,40 @@ static answer do_next(debug *d, const words *w) {
 static answer do_continue(debug *d, const words *w) {
     (void)w;
     if (!needs_place(d)) return STAY;
-    d->mode = DEBUG_CONTINUE;
+    d->run.mode = DEBUG_CONTINUE;
     return GO_ON;
 }
 
 static answer do_until(debug *d, const words *w) {
     uint32_t inst;
     if (!needs_place(d) || !read_place(d, w->at[1], &inst)) return STAY;
-    d->inst = inst;
-    d->mode = DEBUG_UNTIL;
+    d->run.inst = inst;
+    d->run.mode = DEBUG_UNTIL;
     return GO_ON;
 }
 
 static answer do_back(debug *d, const words *w) {
     (void)w;
-    d->mode = DEBUG_SEARCH;
-    d->target = d->ended ? UINT64_MAX : d->events;
-    d->inst = UINT32_MAX;
-    d->found = 0;
-    d->reason = "back";
-    d->again = true;
+    d->run.mode = DEBUG_SEARCH;
+    d->run.target = d->run.ended ? UINT64_MAX : d->run.events;
+    d->run.inst = UINT32_MAX;
+    d->run.found = 0;
+    d->run.reason = "back";
+    d->run.again = true;
     return END_RUN;
 }
 
 static answer do_restart(debug *d, const words *w) {
     (void)w;
-    d->mode = DEBUG_STOP;
-    d->steps = 1;
-    d->again = true;
+    d->run.mode = DEBUG_STOP;
+    d->run.steps = 1;
+    d->run.again = true;
     return END_RUN;
 }
 
 static answer do_quit(debug *d, const words *w) {
     (void)w;
-    d->quit = true;
+    d->run.quit = true;
     return END_RUN;
 }
 
@@ -505,7 +505,7 @@ static bool read_watched(debug *d, const words *w, range *r) {
         debug_say(d, "error", "watch expects one element: watch x[3] or watch shared[4] as f32");
         return false;
     }
-    bytes = r->array == DEBUG_PRIVATE ? d->program->private_bytes : debug_memory_size(d, r->array, d->lane);
+    bytes = r->array == DEBUG_PRIVATE ? d->program->private_bytes : debug_memory_size(d, r->array, d->look.lane);
     if (bytes) return ends_inside(d, w->at[1], r, bytes);
     if (r->array == DEBUG_PRIVATE) {
         debug_say(d, "error", "the program has no private memory");
@@ -527,12 +527,12 @@ static answer do_watch(debug *d, const words *w) {
     }
     *watch = (debug_watch){.number = ++d->next_number,
                            .array = r.array,
-                           .lane = d->lane,
+                           .lane = d->look.lane,
                            .offset = r.from * size,
                            .type = (uint8_t)r.type,
                            .size = (uint16_t)size};
     snprintf(watch->text, sizeof watch->text, "%s", w->at[1]);
-    if (r.array == DEBUG_PRIVATE) snprintf(watch->text, sizeof watch->text, "%s of lane %llu", w->at[1], (unsigned long long)d->lane);
+    if (r.array == DEBUG_PRIVATE) snprintf(watch->text, sizeof watch->text, "%s of lane %llu", w->at[1], (unsigned long long)d->look.lane);
     watch->known = debug_bytes(d, watch->array, watch->lane, watch->offset, size, watch->last);
     debug_say(d, "watch", "watch %u: %s", (unsigned)watch->number, watch->text);
     return STAY;
@@ -567,25 +567,25 @@ static answer do_info(debug *d, const words *w) {
 }
 
 static bool read_lanes(debug *d, const char *word, uint64_t *from, uint64_t *to) {
-    if (read_interval(word, strlen(word), from, to) && *to < d->lanes) return true;
-    debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->lanes - 1));
+    if (read_interval(word, strlen(word), from, to) && *to < d->run.lanes) return true;
+    debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->run.lanes - 1));
     return false;
 }
 
 static bool read_lane(debug *d, const char *word, uint64_t *lane) {
-    if (cli_read_number(word, strlen(word), d->lanes - 1, lane)) return true;
-    debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->lanes - 1));
+    if (cli_read_number(word, strlen(word), d->run.lanes - 1, lane)) return true;
+    debug_say(d, "error", "'%s' is no lane: the launch has 0 to %llu", word, (unsigned long long)(d->run.lanes - 1));
     return false;
 }
 
 /* Its registers are known when it is in the window; else the run is repeated with another window. */
 static answer choose_lane(debug *d, uint64_t lane) {
-    d->lane = lane;
-    d->pinned = true;
-    if (lane >= d->window && lane - d->window < d->window_lanes) {
-        if (d->place && lane < d->place->lane0)
+    d->look.lane = lane;
+    d->look.pinned = true;
+    if (lane >= d->look.window && lane - d->look.window < d->look.window_lanes) {
+        if (d->run.place && lane < d->run.place->lane0)
             debug_say(d, "lane", "lane %llu has been here already: 'restart' begins again", (unsigned long long)lane);
-        else if (d->place && !debug_is_here(d, lane))
+        else if (d->run.place && !debug_is_here(d, lane))
             debug_say(d, "lane", "lane %llu is not here now: the next stop is where it is", (unsigned long long)lane);
         else
             debug_say(d, "lane", "lane %llu", (unsigned long long)lane);
@@ -597,18 +597,19 @@ static answer choose_lane(debug *d, uint64_t lane) {
 static answer do_lane(debug *d, const words *w) {
     uint64_t lane;
     if (w->count == 1) {
-        debug_say(d, "lane", "lane %llu%s", (unsigned long long)d->lane, d->pinned ? "" : ", and any other that comes to a breakpoint");
+        debug_say(d, "lane", "lane %llu%s", (unsigned long long)d->look.lane,
+                  d->look.pinned ? "" : ", and any other that comes to a breakpoint");
         return STAY;
     }
     if (strcmp(w->at[1], "any") == 0) {
-        d->pinned = false;
+        d->look.pinned = false;
         return STAY;
     }
     return read_lane(d, w->at[1], &lane) ? choose_lane(d, lane) : STAY;
 }
 
 static answer do_block(debug *d, const words *w) {
-    uint64_t block, last = (d->lanes - 1) / block_lanes(d);
+    uint64_t block, last = (d->run.lanes - 1) / block_lanes(d);
     if (cli_read_number(w->at[1], strlen(w->at[1]), last, &block)) return choose_lane(d, block * block_lanes(d));
     debug_say(d, "error", "'%s' is no block: the launch has blocks 0 to %llu", w->at[1], (unsigned long long)last);
     return STAY;
@@ -662,7 +663,7 @@ static void print_word(debug *d, const char *word, const manner *m, uint64_t fro
 
 static answer do_print(debug *d, const words *w) {
     manner m;
-    uint64_t from = d->lane, to = d->lane;
+    uint64_t from = d->look.lane, to = d->look.lane;
     if (read_manner(d, w, &m) && (!m.lanes || read_lanes(d, m.lanes, &from, &to))) print_word(d, w->at[1], &m, from, to);
     return STAY;
 }
@@ -675,12 +676,12 @@ static answer do_registers(debug *d, const words *w) {
             uint64_t words_of[64];
             char name[300];
             const char *own = name_of(d, bank, (uint8_t)n);
-            if (debug_register(d, bank, (uint8_t)n, d->lane, words_of) == HG_TYPE_COUNT) continue;
+            if (debug_register(d, bank, (uint8_t)n, d->look.lane, words_of) == HG_TYPE_COUNT) continue;
             snprintf(name, sizeof name, "%c%u%s%s%s", bank ? 'p' : 'r', (unsigned)n, own ? " (" : "", own ? own : "", own ? ")" : "");
-            print_register(d, name, bank, (uint8_t)n, d->lane, d->lane);
+            print_register(d, name, bank, (uint8_t)n, d->look.lane, d->look.lane);
             any = true;
         }
-    if (!any) debug_say(d, "info", "lane %llu has set no register", (unsigned long long)d->lane);
+    if (!any) debug_say(d, "info", "lane %llu has set no register", (unsigned long long)d->look.lane);
     return STAY;
 }
 
@@ -688,7 +689,7 @@ static answer do_registers(debug *d, const words *w) {
 static answer do_mask(debug *d, const words *w) {
     (void)w;
     if (!needs_place(d)) return STAY;
-    const tile_place *p = d->place;
+    const tile_place *p = d->run.place;
     hg_text text = {0};
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t first = i;
@@ -711,7 +712,7 @@ static answer do_where(debug *d, const words *w) {
 
 static answer do_list(debug *d, const words *w) {
     (void)w;
-    uint32_t inst = d->place ? d->place->inst : 0, line = line_of(d, inst);
+    uint32_t inst = d->run.place ? d->run.place->inst : 0, line = line_of(d, inst);
     const char *source;
     size_t length;
     if (cli_source_line(d->c, line, &source, &length)) {
@@ -795,7 +796,7 @@ bool debug_talk(debug *d, const char *reason, const char *detail) {
         }
         ssize_t length = getline(&d->line, &d->line_bytes, stdin);
         if (length < 0) {
-            d->quit = true;
+            d->run.quit = true;
             return false;
         }
         answer a = obey(d, d->line);

@@ -39,40 +39,50 @@ typedef struct spirv {
     const kir_device_layout *layout;
     const emit_spirv_options *options;
     const kir_function *function; /* being written */
-    emit_words debug, names, decorations, globals, functions;
-    emit_words vars, prologue, body; /* of the function: variables, what is read once at its top, the rest */
-    emit_words interface, todo;      /* global variables; functions still to be written, as indices in all_functions */
-    emit_words capabilities;
-    emit_words *at; /* where operations are written: body or prologue */
+    struct {                      /* sections of the module and of the function that is being written */
+        emit_words debug, names, decorations, globals, functions;
+        emit_words vars, prologue, body; /* of the function: variables, what is read once at its top, the rest */
+        emit_words interface, todo;      /* global variables; functions still to be written, as indices in all_functions */
+        emit_words capabilities;
+        emit_words *at; /* where operations are written: body or prologue */
+    } to;
     uint32_t next_id;
     uint32_t operands[SPV_NESTED + 9], operand_count; /* of instructions that are not written yet (SPV below) */
-    uint32_t *table;                                  /* open hash table of places in globals, plus 1 */
-    uint32_t table_size, table_count;
-    uint32_t types[KIR_TYPE_COUNT];
-    uint32_t glsl;                /* the imported instruction set */
-    uint32_t extended_type;       /* struct { u32, u32 } of UMulExtended */
-    uint32_t record, record_type; /* variable, struct */
-    uint32_t record_pointer;      /* addressed, not pushed: of the record, in this function */
-    uint32_t *members;            /* of the record, by input */
-    uint32_t group_memory;
-    uint32_t blocks[4][2]; /* struct { uN[] } by log2 of the element's size, plain and coherent */
-    uint32_t runtime_arrays[4];
-    uint32_t cell_struct[KIR_TYPE_COUNT]; /* addressed: struct { coherent T } */
+    struct {                                          /* ids of what there is once */
+        uint32_t *table;                              /* open hash table of places in globals, plus 1 */
+        uint32_t table_size, table_count;
+        uint32_t types[KIR_TYPE_COUNT];
+        uint32_t glsl;          /* the imported instruction set */
+        uint32_t extended_type; /* struct { u32, u32 } of UMulExtended */
+        uint32_t group_memory;
+        uint32_t blocks[4][2]; /* struct { uN[] } by log2 of the element's size, plain and coherent */
+        uint32_t runtime_arrays[4];
+        uint32_t cell_struct[KIR_TYPE_COUNT]; /* addressed: struct { coherent T } */
+        uint32_t builtins[4];
+        uint32_t params[16];
+        uint32_t device_ids[KIR_DEVICE_ID_COUNT];
+    } made;
+    struct {                          /* the record that a launch gives */
+        uint32_t record, record_type; /* variable, struct */
+        uint32_t record_pointer;      /* addressed, not pushed: of the record, in this function */
+        uint32_t *members;            /* of the record, by input */
+    } launch;
     bool open_coherent;
-    uint32_t builtins[4];
-    emit_words sources; /* instructions + 1 whose text the module carries, in order; empty: all of the program */
-    uint32_t file;
-    uint32_t line;
+    struct {                /* places in the text of the program */
+        emit_words sources; /* instructions + 1 whose text the module carries, in order; empty: all of the program */
+        uint32_t file;
+        uint32_t line;
+    } source;
     spv_slot *slots;
-    const kir_function **all_functions; /* by id */
-    uint32_t *function_ids;
-    uint32_t *vars_by_id, *tables_by_id;
-    bool *passed;     /* arrays that go to functions by reference live outside of functions, by id */
-    uint32_t *ids;    /* of the function's values: results; first label of IF and LOOP */
-    bool *reached;    /* IF, LOOP: something comes to the place after it */
+    struct {                                /* of functions, variables, tables, values */
+        const kir_function **all_functions; /* by id */
+        uint32_t *function_ids;
+        uint32_t *vars_by_id, *tables_by_id;
+        bool *passed;  /* arrays that go to functions by reference live outside of functions, by id */
+        uint32_t *ids; /* of the function's values: results; first label of IF and LOOP */
+        bool *reached; /* IF, LOOP: something comes to the place after it */
+    } by_id;
     uint32_t *inputs; /* read in this function */
-    uint32_t params[16];
-    uint32_t device_ids[KIR_DEVICE_ID_COUNT];
     const char *unsupported;
     bool failed; /* out of memory */
 } spirv;

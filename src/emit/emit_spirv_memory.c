@@ -56,7 +56,7 @@ void spv_prepare_memory(spirv *s) {
             use.fence |= v->op == KIR_FENCE;
             use.barrier |= v->op == KIR_BARRIER;
             if (v->op != KIR_CALL) continue;
-            for (uint8_t i = 0; i < v->u.call.function->array_count; i++) s->passed[v->u.call.arrays[i]->id] = true;
+            for (uint8_t i = 0; i < v->u.call.function->array_count; i++) s->by_id.passed[v->u.call.arrays[i]->id] = true;
         }
     for (uint64_t i = 0; i < s->module->slots.count; i++) {
         spv_slot *slot = &s->slots[i];
@@ -76,13 +76,13 @@ static void memory_capability(spirv *s, uint8_t type) {
 
 /* struct { uN elements[]; } */
 static uint32_t block_type(spirv *s, uint32_t log2, bool coherent) {
-    uint32_t *block = &s->blocks[log2][coherent];
+    uint32_t *block = &s->made.blocks[log2][coherent];
     if (*block) return *block;
-    uint32_t *array = &s->runtime_arrays[log2];
+    uint32_t *array = &s->made.runtime_arrays[log2];
     memory_capability(s, uint_of(log2));
     if (!*array) {
         *array = SPV_GLOBAL(s, OpTypeRuntimeArray, 0, spv_type(s, uint_of(log2)));
-        SPV(s, &s->decorations, OpDecorate, *array, Spv_D_ArrayStride, 1u << log2);
+        SPV(s, &s->to.decorations, OpDecorate, *array, Spv_D_ArrayStride, 1u << log2);
     }
     *block = spv_struct(s, array, 1);
     spv_decorate_block(s, *block, coherent);
@@ -91,7 +91,7 @@ static uint32_t block_type(spirv *s, uint32_t log2, bool coherent) {
 
 /* struct { coherent T cell; }: decorations need a member. */
 static uint32_t cell_type(spirv *s, uint8_t type) {
-    uint32_t *cell = &s->cell_struct[type];
+    uint32_t *cell = &s->made.cell_struct[type];
     if (*cell) return *cell;
     uint32_t inside = spv_type(s, type);
     *cell = spv_struct(s, &inside, 1);
@@ -101,7 +101,7 @@ static uint32_t cell_type(spirv *s, uint8_t type) {
 
 /* ---- variables, arrays, tables ---- */
 
-static bool is_private(const spirv *s, const kir_var *x) { return !x->function || x->by_reference || s->passed[x->id]; }
+static bool is_private(const spirv *s, const kir_var *x) { return !x->function || x->by_reference || s->by_id.passed[x->id]; }
 
 static uint32_t var_type(spirv *s, const kir_var *x) { return x->length ? spv_array(s, x->type, x->length) : spv_type(s, x->type); }
 
@@ -115,17 +115,17 @@ static bool is_long(const spirv *s, const kir_var *x) {
 /* An array that goes to functions lives outside of them, so that their parameters are of one storage class; it is cleared where its
  * function begins. */
 uint32_t spv_var(spirv *s, const kir_var *x) {
-    uint32_t *id = &s->vars_by_id[x->id];
+    uint32_t *id = &s->by_id.vars_by_id[x->id];
     if (*id) return *id;
     uint32_t type = var_type(s, x), zero = is_long(s, x) ? 0 : spv_null(s, type);
     if (is_private(s, x)) {
         *id = spv_variable(s, Spv_S_Private, type, zero, x->name);
-        if (x->function && x->function != s->module->functions) SPV(s, &s->prologue, OpStore, *id, zero);
+        if (x->function && x->function != s->module->functions) SPV(s, &s->to.prologue, OpStore, *id, zero);
         return *id;
     }
     *id = s->next_id++;
     const uint32_t operands[] = {spv_pointer(s, Spv_S_Function, type), *id, Spv_S_Function, zero};
-    spv_write(s, &s->vars, OpVariable, operands, zero ? 4 : 3);
+    spv_write(s, &s->to.vars, OpVariable, operands, zero ? 4 : 3);
     spv_name(s, *id, x->name);
     return *id;
 }
@@ -133,7 +133,7 @@ uint32_t spv_var(spirv *s, const kir_var *x) {
 static void clear_element(spirv *s, const kir_var *x, uint32_t array, uint32_t index) {
     uint32_t type = spv_pointer(s, is_private(s, x) ? Spv_S_Private : Spv_S_Function, spv_type(s, x->type));
     uint32_t place = SPV_RESULT(s, OpAccessChain, type, array, index);
-    SPV(s, s->at, OpStore, place, spv_null(s, spv_type(s, x->type)));
+    SPV(s, s->to.at, OpStore, place, spv_null(s, spv_type(s, x->type)));
 }
 
 /* A few rounds: llvmpipe counts those of all loops of an invocation. */
@@ -141,36 +141,36 @@ static void clear_array(spirv *s, const kir_var *x, uint32_t counter) {
     enum { EACH = 32 };
     uint32_t array = spv_var(s, x), head = s->next_id, body = head + 1, next = head + 2, after = head + 3;
     s->next_id += 4;
-    SPV(s, s->at, OpStore, counter, spv_u32(s, 0));
-    SPV(s, s->at, OpBranch, head);
-    SPV(s, s->at, OpLabel, head);
+    SPV(s, s->to.at, OpStore, counter, spv_u32(s, 0));
+    SPV(s, s->to.at, OpBranch, head);
+    SPV(s, s->to.at, OpLabel, head);
     uint32_t index = SPV_VALUE(s, OpLoad, HG_TYPE_U32, counter);
     uint32_t inside = SPV_VALUE(s, OpULessThan, KIR_BOOL, index, spv_u32(s, x->length / EACH * EACH));
-    SPV(s, s->at, OpLoopMerge, after, next, SPV_DO_NOT_UNROLL);
-    SPV(s, s->at, OpBranchConditional, inside, body, after);
-    SPV(s, s->at, OpLabel, body);
+    SPV(s, s->to.at, OpLoopMerge, after, next, SPV_DO_NOT_UNROLL);
+    SPV(s, s->to.at, OpBranchConditional, inside, body, after);
+    SPV(s, s->to.at, OpLabel, body);
     for (uint32_t i = 0; i < EACH; i++) clear_element(s, x, array, SPV_VALUE(s, OpIAdd, HG_TYPE_U32, index, spv_u32(s, i)));
-    SPV(s, s->at, OpBranch, next);
-    SPV(s, s->at, OpLabel, next);
-    SPV(s, s->at, OpStore, counter, SPV_VALUE(s, OpIAdd, HG_TYPE_U32, index, spv_u32(s, EACH)));
-    SPV(s, s->at, OpBranch, head);
-    SPV(s, s->at, OpLabel, after);
+    SPV(s, s->to.at, OpBranch, next);
+    SPV(s, s->to.at, OpLabel, next);
+    SPV(s, s->to.at, OpStore, counter, SPV_VALUE(s, OpIAdd, HG_TYPE_U32, index, spv_u32(s, EACH)));
+    SPV(s, s->to.at, OpBranch, head);
+    SPV(s, s->to.at, OpLabel, after);
     for (uint32_t i = x->length / EACH * EACH; i < x->length; i++) clear_element(s, x, array, spv_u32(s, i));
 }
 
 void spv_clear_arrays(spirv *s) {
     uint32_t counter = 0;
-    emit_words *at = s->at;
-    s->at = &s->prologue;
+    emit_words *at = s->to.at;
+    s->to.at = &s->to.prologue;
     for (const kir_var *x = s->module->vars; x; x = x->next) {
         if (!is_long(s, x)) continue;
         if (!counter) {
             uint32_t type = spv_pointer(s, Spv_S_Function, spv_type(s, HG_TYPE_U32));
-            SPV(s, &s->vars, OpVariable, type, counter = s->next_id++, Spv_S_Function);
+            SPV(s, &s->to.vars, OpVariable, type, counter = s->next_id++, Spv_S_Function);
         }
         clear_array(s, x, counter);
     }
-    s->at = at;
+    s->to.at = at;
 }
 
 static uint32_t element(spirv *s, const kir_var *x, const kir_value *at) {
@@ -200,7 +200,7 @@ static uint32_t make_table(spirv *s, const kir_table *t) {
 
 static uint32_t table_get(spirv *s, const kir_value *v) {
     const kir_table *t = v->u.table;
-    uint32_t *id = &s->tables_by_id[t->id], type = spv_type(s, t->type), index = spv_use(s, v->args[0]);
+    uint32_t *id = &s->by_id.tables_by_id[t->id], type = spv_type(s, t->type), index = spv_use(s, v->args[0]);
     if (!*id) *id = make_table(s, t);
     return SPV_RESULT(s, OpLoad, type, SPV_RESULT(s, OpAccessChain, spv_pointer(s, Spv_S_Private, type), *id, index));
 }
@@ -210,8 +210,8 @@ static uint32_t variable_access(spirv *s, const kir_value *v) {
     switch ((kir_op)v->op) {
     case KIR_VAR_GET: return SPV_RESULT(s, OpLoad, spv_type(s, x->type), spv_var(s, x));
     case KIR_ARRAY_GET: return SPV_RESULT(s, OpLoad, spv_type(s, x->type), element(s, x, v->args[0]));
-    case KIR_VAR_SET: SPV(s, s->at, OpStore, spv_var(s, x), spv_use(s, v->args[0])); return 0;
-    default: SPV(s, s->at, OpStore, element(s, x, v->args[0]), spv_use(s, v->args[1])); return 0;
+    case KIR_VAR_SET: SPV(s, s->to.at, OpStore, spv_var(s, x), spv_use(s, v->args[0])); return 0;
+    default: SPV(s, s->to.at, OpStore, element(s, x, v->args[0]), spv_use(s, v->args[1])); return 0;
     }
 }
 
@@ -262,16 +262,16 @@ static void in_elements(spirv *s, const kir_value *v, place *p, uint32_t object,
 
 static void in_group_memory(spirv *s, const kir_value *v, place *p, uint8_t type) {
     const kir_value *offset = v->args[kir_device_offset(v)];
-    if (!s->group_memory) {
+    if (!s->made.group_memory) {
         uint64_t words = (s->options->group_memory + 3) / 4;
         uint32_t array = spv_array(s, HG_TYPE_U32, words ? (uint32_t)words : 1);
-        s->group_memory = spv_variable(s, Spv_S_Workgroup, array, 0, "group_memory");
+        s->made.group_memory = spv_variable(s, Spv_S_Workgroup, array, 0, "group_memory");
     }
     p->storage = Spv_S_Workgroup;
     p->cell = HG_TYPE_U32;
     p->operands = 1;
     uint32_t low = kir_type_bytes(type) < 4 ? low_offset(s, offset) : 0;
-    in_elements(s, v, p, s->group_memory, false, element_index(s, offset, 0, 2), type, low);
+    in_elements(s, v, p, s->made.group_memory, false, element_index(s, offset, 0, 2), type, low);
 }
 
 /* The base of a slot in elements of 2^log2 bytes, once a function; 0: it is bound at its beginning. */
@@ -280,11 +280,11 @@ static uint32_t base_index(spirv *s, int16_t slot, uint32_t log2) {
     uint32_t *base = &s->slots[slot].base[log2];
     if (input < 0 || *base) return *base;
     uint32_t id = spv_input(s, (uint32_t)input);
-    emit_words *at = s->at;
-    s->at = &s->prologue;
+    emit_words *at = s->to.at;
+    s->to.at = &s->to.prologue;
     id = spv_convert_uint(s, HG_TYPE_U32, s->module->inputs.data[input].type, id);
     *base = log2 ? SPV_VALUE(s, OpShiftRightLogical, HG_TYPE_U32, id, spv_u32(s, log2)) : id;
-    s->at = at;
+    s->to.at = at;
     return *base;
 }
 
@@ -338,10 +338,10 @@ static void in_halves(spirv *s, const kir_value *v, place *p, uint8_t type) {
         if (!slot->pointer && base < 0) spv_unsupported(s, "a slot without an address");
         if (!slot->pointer && base >= 0) {
             uint32_t low = spv_input(s, (uint32_t)base), high = high_half(s, base);
-            emit_words *at = s->at;
-            s->at = &s->prologue;
+            emit_words *at = s->to.at;
+            s->to.at = &s->to.prologue;
             slot->pointer = pointer_of_halves(s, low, high, slot->coherent);
-            s->at = at;
+            s->to.at = at;
         }
         block = slot->pointer;
     }
@@ -415,7 +415,7 @@ static uint32_t load_cell(spirv *s, const place *p, uint32_t pointer) {
 
 static void store_cell(spirv *s, const place *p, uint32_t pointer, uint32_t value) {
     uint32_t operands[4] = {pointer, value};
-    spv_write(s, s->at, OpStore, operands, 2 + memory_operands(p, operands + 2));
+    spv_write(s, s->to.at, OpStore, operands, 2 + memory_operands(p, operands + 2));
 }
 
 static uint32_t load(spirv *s, const kir_value *v) {
@@ -471,9 +471,9 @@ static void order(spirv *s, const kir_value *v) {
     uint32_t semantics = spv_u32(s, Spv_q_AcquireRelease | Spv_q_UniformMemory | Spv_q_WorkgroupMemory);
     uint32_t group = spv_u32(s, Spv_o_WorkgroupScope);
     if (v->op == KIR_BARRIER)
-        SPV(s, s->at, OpControlBarrier, group, group, semantics);
+        SPV(s, s->to.at, OpControlBarrier, group, group, semantics);
     else
-        SPV(s, s->at, OpMemoryBarrier, v->u.imm == HG_SCOPE_BLOCK ? group : spv_u32(s, Spv_o_DeviceScope), semantics);
+        SPV(s, s->to.at, OpMemoryBarrier, v->u.imm == HG_SCOPE_BLOCK ? group : spv_u32(s, Spv_o_DeviceScope), semantics);
 }
 
 bool spv_memory(spirv *s, const kir_value *v) {
@@ -491,6 +491,6 @@ bool spv_memory(spirv *s, const kir_value *v) {
     case KIR_BARRIER: order(s, v); break;
     default: return false;
     }
-    s->ids[v->id] = id;
+    s->by_id.ids[v->id] = id;
     return true;
 }

@@ -90,7 +90,7 @@ void spv_write_text(spirv *s, emit_words *to, uint32_t opcode, const uint32_t *o
 }
 
 uint32_t spv_result(spirv *s, uint32_t opcode, const uint32_t *operands, uint32_t count) {
-    uint32_t id = s->next_id++, *place = reserve(s, s->at, (uint64_t)count + 2);
+    uint32_t id = s->next_id++, *place = reserve(s, s->to.at, (uint64_t)count + 2);
     if (!place) return id;
     place[0] = first_word(s, opcode, (uint64_t)count + 2);
     place[1] = operands[0];
@@ -124,48 +124,48 @@ static bool same_instruction(const uint32_t *a, const uint32_t *b) {
 }
 
 static bool grow_table(spirv *s) {
-    uint32_t size = s->table_size ? s->table_size * 2 : 256, *table = hg_calloc(size, sizeof *table);
+    uint32_t size = s->made.table_size ? s->made.table_size * 2 : 256, *table = hg_calloc(size, sizeof *table);
     if (!table) {
         s->failed = true;
         return false;
     }
-    for (uint32_t i = 0; i < s->table_size; i++) {
-        if (!s->table[i]) continue;
-        uint32_t k = hash_instruction(s->globals.data + s->table[i] - 1) & (size - 1);
+    for (uint32_t i = 0; i < s->made.table_size; i++) {
+        if (!s->made.table[i]) continue;
+        uint32_t k = hash_instruction(s->to.globals.data + s->made.table[i] - 1) & (size - 1);
         while (table[k]) k = (k + 1) & (size - 1);
-        table[k] = s->table[i];
+        table[k] = s->made.table[i];
     }
-    hg_free(s->table);
-    s->table = table;
-    s->table_size = size;
+    hg_free(s->made.table);
+    s->made.table = table;
+    s->made.table_size = size;
     return true;
 }
 
 /* The new instruction is written first and taken back when it was there already. */
 uint32_t spv_global(spirv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, uint32_t count) {
-    if (s->table_count * 2 >= s->table_size && !grow_table(s)) return 1;
+    if (s->made.table_count * 2 >= s->made.table_size && !grow_table(s)) return 1;
     bool of_type = is_type(opcode);
-    uint64_t from = s->globals.count, words = (uint64_t)count + (of_type ? 2 : 3);
-    uint32_t *place = reserve(s, &s->globals, words);
+    uint64_t from = s->to.globals.count, words = (uint64_t)count + (of_type ? 2 : 3);
+    uint32_t *place = reserve(s, &s->to.globals, words);
     if (!place) return 1;
     place[0] = first_word(s, opcode, words);
     place[1] = type;
     place[of_type ? 1 : 2] = s->next_id;
     memcpy(place + (of_type ? 2 : 3), operands, count * sizeof *operands);
-    uint32_t k = hash_instruction(place) & (s->table_size - 1);
-    for (; s->table[k]; k = (k + 1) & (s->table_size - 1)) {
-        const uint32_t *other = s->globals.data + s->table[k] - 1;
+    uint32_t k = hash_instruction(place) & (s->made.table_size - 1);
+    for (; s->made.table[k]; k = (k + 1) & (s->made.table_size - 1)) {
+        const uint32_t *other = s->to.globals.data + s->made.table[k] - 1;
         if (!same_instruction(place, other)) continue;
-        s->globals.count = from;
+        s->to.globals.count = from;
         return other[of_type ? 1 : 2];
     }
-    s->table[k] = (uint32_t)from + 1;
-    s->table_count++;
+    s->made.table[k] = (uint32_t)from + 1;
+    s->made.table_count++;
     return s->next_id++;
 }
 
 uint32_t spv_type(spirv *s, uint8_t type) {
-    if (s->types[type]) return s->types[type];
+    if (s->made.types[type]) return s->made.types[type];
     const kir_caps *caps = &s->options->caps;
     uint32_t id = 0, none = 0;
     switch (type) {
@@ -193,7 +193,7 @@ uint32_t spv_type(spirv *s, uint8_t type) {
     }
     if (!id && kir_type_is_float(type)) id = SPV_GLOBAL(s, OpTypeFloat, 0, kir_type_bits(type));
     if (!id) id = SPV_GLOBAL(s, OpTypeInt, 0, kir_type_bits(type), 0);
-    return s->types[type] = id;
+    return s->made.types[type] = id;
 }
 
 uint32_t spv_pointer(spirv *s, uint32_t storage, uint32_t type) { return SPV_GLOBAL(s, OpTypePointer, 0, storage, type); }
@@ -213,7 +213,7 @@ uint32_t spv_null(spirv *s, uint32_t type) {
 }
 
 uint32_t spv_struct(spirv *s, const uint32_t *members, uint32_t count) {
-    uint32_t id = s->next_id++, *place = reserve(s, &s->globals, (uint64_t)count + 2);
+    uint32_t id = s->next_id++, *place = reserve(s, &s->to.globals, (uint64_t)count + 2);
     if (!place) return id;
     place[0] = first_word(s, OpTypeStruct, (uint64_t)count + 2);
     place[1] = id;
@@ -225,20 +225,20 @@ uint32_t spv_array(spirv *s, uint8_t type, uint32_t length) { return SPV_GLOBAL(
 
 uint32_t spv_variable(spirv *s, uint32_t storage, uint32_t type, uint32_t initial, const char *name) {
     uint32_t pointer = spv_pointer(s, storage, type), id = s->next_id++;
-    spv_write(s, &s->globals, OpVariable, (const uint32_t[]){pointer, id, storage, initial}, initial ? 4 : 3);
-    spv_words(s, &s->interface, &id, 1);
+    spv_write(s, &s->to.globals, OpVariable, (const uint32_t[]){pointer, id, storage, initial}, initial ? 4 : 3);
+    spv_words(s, &s->to.interface, &id, 1);
     spv_name(s, id, name);
     return id;
 }
 
 void spv_capability(spirv *s, uint32_t capability) {
-    for (uint64_t i = 0; i < s->capabilities.count; i++)
-        if (s->capabilities.data[i] == capability) return;
-    spv_words(s, &s->capabilities, &capability, 1);
+    for (uint64_t i = 0; i < s->to.capabilities.count; i++)
+        if (s->to.capabilities.data[i] == capability) return;
+    spv_words(s, &s->to.capabilities, &capability, 1);
 }
 
 void spv_name(spirv *s, uint32_t id, const char *name) {
-    if (s->options->debug && name && *name) spv_write_text(s, &s->names, OpName, &id, 1, name, strlen(name));
+    if (s->options->debug && name && *name) spv_write_text(s, &s->to.names, OpName, &id, 1, name, strlen(name));
 }
 
 /* ---- the order of ids ---- */

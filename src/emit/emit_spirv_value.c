@@ -3,7 +3,7 @@
 #include "emit/emit_spirv_internal.h"
 
 static uint32_t glsl(spirv *s, uint32_t instruction, uint8_t type, const uint32_t *args, uint32_t count) {
-    uint32_t operands[6] = {spv_type(s, type), s->glsl, instruction};
+    uint32_t operands[6] = {spv_type(s, type), s->made.glsl, instruction};
     for (uint32_t i = 0; i < count; i++) operands[3 + i] = args[i];
     return spv_result(s, OpExtInst, operands, count + 3);
 }
@@ -47,8 +47,8 @@ static uint32_t divide(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
 
 static uint32_t high_32(spirv *s, uint32_t a, uint32_t b) {
     uint32_t word = spv_type(s, HG_TYPE_U32);
-    if (!s->extended_type) s->extended_type = spv_struct(s, (const uint32_t[]){word, word}, 2);
-    return SPV_RESULT(s, OpCompositeExtract, word, SPV_RESULT(s, OpUMulExtended, s->extended_type, a, b), 1);
+    if (!s->made.extended_type) s->made.extended_type = spv_struct(s, (const uint32_t[]){word, word}, 2);
+    return SPV_RESULT(s, OpCompositeExtract, word, SPV_RESULT(s, OpUMulExtended, s->made.extended_type, a, b), 1);
 }
 
 /* By halves of 32 bits: a·b = hh·2^64 + (hl + lh)·2^32 + ll, no partial sum leaves 64 bits. */
@@ -132,7 +132,7 @@ static uint32_t integer(spirv *s, const kir_value *v, uint32_t a, uint32_t b) {
 
 static uint32_t exact(spirv *s, const kir_value *v, uint32_t opcode, uint32_t a, uint32_t b) {
     uint32_t id = SPV_VALUE(s, opcode, v->type, a, b);
-    SPV(s, &s->decorations, OpDecorate, id, Spv_D_NoContraction);
+    SPV(s, &s->to.decorations, OpDecorate, id, Spv_D_NoContraction);
     return id;
 }
 

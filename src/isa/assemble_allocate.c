@@ -60,23 +60,24 @@ typedef HG_VEC(uint32_t) list;
 
 typedef struct allocation {
     hg_assembler *a;
-    uint32_t inst_count, block_count, function_count;
-    bool joined; /* too many functions: every return goes to every call */
+    struct { /* blocks and functions */
+        uint32_t inst_count, block_count, function_count;
+        bool joined;           /* too many functions: every return goes to every call */
+        uint32_t *block_first; /* block_count + 1 */
+        uint32_t *block_at;    /* of an instruction */
+        uint32_t entry_block;
+        uint32_t *edge_head; /* edges that lead to a block: block_count + 1 */
+        edge *edges;
+        uint64_t *members; /* of a block: functions that it is part of */
+        uint64_t closure[MOST_FUNCTIONS];
+        uint32_t function_entry[MOST_FUNCTIONS];
+        uint32_t *member_head; /* blocks of each function */
+        uint32_t *member_blocks;
+        uint32_t *return_head;
+        list returns; /* blocks of each function that end in ret */
+    } flow;
     hg_arena arena;
     bool out_of_memory;
-
-    uint32_t *block_first; /* block_count + 1 */
-    uint32_t *block_at;    /* of an instruction */
-    uint32_t entry_block;
-    uint32_t *edge_head; /* edges that lead to a block: block_count + 1 */
-    edge *edges;
-    uint64_t *members; /* of a block: functions that it is part of */
-    uint64_t closure[MOST_FUNCTIONS];
-    uint32_t function_entry[MOST_FUNCTIONS];
-    uint32_t *member_head; /* blocks of each function */
-    uint32_t *member_blocks;
-    uint32_t *return_head;
-    list returns; /* blocks of each function that end in ret */
 
     uint64_t *event_head; /* of a virtual register */
     event *events;
@@ -84,18 +85,18 @@ typedef struct allocation {
     mask *points; /* numbers taken behind each instruction besides those of its block */
     block_masks *masks;
     mask start;
-
-    /* the register at work */
-    uint32_t stamp;
-    block_state *state;
-    uint32_t function_stamp[MOST_FUNCTIONS], return_stamp[MOST_FUNCTIONS];
-    uint64_t mention; /* functions that have events */
-    bool at_start;
-    HG_VEC(span) held; /* instructions before which it holds its value, but for whole blocks */
-    list work;
-    list whole;   /* blocks */
-    list crossed; /* blocks of functions called meanwhile */
-    HG_VEC(range) ranges;
+    struct { /* the register at work */
+        uint32_t stamp;
+        block_state *state;
+        uint32_t function_stamp[MOST_FUNCTIONS], return_stamp[MOST_FUNCTIONS];
+        uint64_t mention; /* functions that have events */
+        bool at_start;
+        HG_VEC(span) held; /* instructions before which it holds its value, but for whole blocks */
+        list work;
+        list whole;   /* blocks */
+        list crossed; /* blocks of functions called meanwhile */
+        HG_VEC(range) ranges;
+    } now;
 
     HG_VEC(record) records;
 } allocation;
@@ -123,7 +124,7 @@ static uint32_t target_of(const allocation *x, uint32_t inst) {
     const hg_op_info *row = row_of(x, inst);
     for (uint32_t i = 0; i < row->operand_count; i++)
         if (row->operands[i].kind == HG_K_LABEL) return (uint32_t)x->a->code.operands.data[x->a->code.insts.data[inst].operands + i].value;
-    return x->inst_count;
+    return x->flow.inst_count;
 }
 
 static bool falls_through(const allocation *x, uint32_t inst) {
@@ -135,9 +136,9 @@ static bool falls_through(const allocation *x, uint32_t inst) {
 static bool is_control(const allocation *x, uint32_t inst) { return (row_of(x, inst)->flags & HG_F_CONTROL) != 0; }
 
 static bool find_blocks(allocation *x) {
-    uint32_t n = x->inst_count, count = 0, length = 0;
+    uint32_t n = x->flow.inst_count, count = 0, length = 0;
     uint8_t *leads = reserve(x, n, 1);
-    x->block_at = reserve(x, n, sizeof *x->block_at);
+    x->flow.block_at = reserve(x, n, sizeof *x->flow.block_at);
     if (x->out_of_memory) return false;
     leads[0] = leads[x->a->program->entry] = 1;
     for (uint32_t i = 0; i < n; i++) {
@@ -148,120 +149,120 @@ static bool find_blocks(allocation *x) {
     for (uint32_t i = 0; i < n; i++) {
         length = leads[i] || length == MOST_BLOCK ? 1 : length + 1;
         count += length == 1;
-        x->block_at[i] = count - 1;
+        x->flow.block_at[i] = count - 1;
     }
-    x->block_count = count;
-    x->block_first = reserve(x, count, sizeof *x->block_first);
+    x->flow.block_count = count;
+    x->flow.block_first = reserve(x, count, sizeof *x->flow.block_first);
     if (x->out_of_memory) return false;
-    for (uint32_t i = n; i-- > 0;) x->block_first[x->block_at[i]] = i;
-    x->block_first[count] = n;
-    x->entry_block = x->a->program->entry < n ? x->block_at[x->a->program->entry] : NO_BLOCK;
+    for (uint32_t i = n; i-- > 0;) x->flow.block_first[x->flow.block_at[i]] = i;
+    x->flow.block_first[count] = n;
+    x->flow.entry_block = x->a->program->entry < n ? x->flow.block_at[x->a->program->entry] : NO_BLOCK;
     return true;
 }
 
-static uint32_t last_of(const allocation *x, uint32_t block) { return x->block_first[block + 1] - 1; }
+static uint32_t last_of(const allocation *x, uint32_t block) { return x->flow.block_first[block + 1] - 1; }
 
 /* Block of an instruction; NO_BLOCK: the end of the program. */
-static uint32_t block_of(const allocation *x, uint32_t inst) { return inst < x->inst_count ? x->block_at[inst] : NO_BLOCK; }
+static uint32_t block_of(const allocation *x, uint32_t inst) { return inst < x->flow.inst_count ? x->flow.block_at[inst] : NO_BLOCK; }
 
 static uint32_t function_of(const allocation *x, uint32_t entry) {
-    for (uint32_t f = 0; f < x->function_count; f++)
-        if (x->function_entry[f] == entry) return f;
+    for (uint32_t f = 0; f < x->flow.function_count; f++)
+        if (x->flow.function_entry[f] == entry) return f;
     return NO_FUNCTION;
 }
 
 static void find_functions(allocation *x) {
-    for (uint32_t b = 0; b < x->block_count && !x->joined; b++) {
+    for (uint32_t b = 0; b < x->flow.block_count && !x->flow.joined; b++) {
         if (x->a->code.insts.data[last_of(x, b)].op != HG_OP_CALL) continue;
         uint32_t entry = block_of(x, target_of(x, last_of(x, b)));
         if (entry == NO_BLOCK || function_of(x, entry) != NO_FUNCTION) continue;
-        x->joined = x->function_count == MOST_FUNCTIONS;
-        if (!x->joined) x->function_entry[x->function_count++] = entry;
+        x->flow.joined = x->flow.function_count == MOST_FUNCTIONS;
+        if (!x->flow.joined) x->flow.function_entry[x->flow.function_count++] = entry;
     }
-    if (x->joined) x->function_count = 1; /* one that stands for all */
+    if (x->flow.joined) x->flow.function_count = 1; /* one that stands for all */
 }
 
 static uint32_t callee_of(const allocation *x, uint32_t block) {
-    return x->joined ? 0 : function_of(x, block_of(x, target_of(x, last_of(x, block))));
+    return x->flow.joined ? 0 : function_of(x, block_of(x, target_of(x, last_of(x, block))));
 }
 
 /* Successors without those inside a called function. */
 static uint32_t successors(const allocation *x, uint32_t block, uint32_t to[2]) {
     uint32_t last = last_of(x, block), count = 0;
     bool call = x->a->code.insts.data[last].op == HG_OP_CALL;
-    if (is_control(x, last) && !call && target_of(x, last) < x->inst_count) to[count++] = block_of(x, target_of(x, last));
-    if (falls_through(x, last) && last + 1 < x->inst_count) to[count++] = block_of(x, last + 1);
+    if (is_control(x, last) && !call && target_of(x, last) < x->flow.inst_count) to[count++] = block_of(x, target_of(x, last));
+    if (falls_through(x, last) && last + 1 < x->flow.inst_count) to[count++] = block_of(x, last + 1);
     return count;
 }
 
 /* Which blocks belong to function f, and what it calls. */
 static bool flood(allocation *x, uint32_t f) {
     uint64_t bit = UINT64_C(1) << f;
-    x->work.count = 0;
-    push(x, &x->work, x->function_entry[f]);
-    x->members[x->function_entry[f]] |= bit;
-    x->closure[f] |= bit;
-    while (x->work.count) {
-        uint32_t block = x->work.data[--x->work.count], to[2], count = successors(x, block, to);
+    x->now.work.count = 0;
+    push(x, &x->now.work, x->flow.function_entry[f]);
+    x->flow.members[x->flow.function_entry[f]] |= bit;
+    x->flow.closure[f] |= bit;
+    while (x->now.work.count) {
+        uint32_t block = x->now.work.data[--x->now.work.count], to[2], count = successors(x, block, to);
         if (x->a->code.insts.data[last_of(x, block)].op == HG_OP_CALL) {
             uint32_t callee = callee_of(x, block);
-            if (callee != NO_FUNCTION) x->closure[f] |= UINT64_C(1) << callee;
+            if (callee != NO_FUNCTION) x->flow.closure[f] |= UINT64_C(1) << callee;
         }
         for (uint32_t k = 0; k < count; k++) {
-            if (x->members[to[k]] & bit) continue;
-            x->members[to[k]] |= bit;
-            push(x, &x->work, to[k]);
+            if (x->flow.members[to[k]] & bit) continue;
+            x->flow.members[to[k]] |= bit;
+            push(x, &x->now.work, to[k]);
         }
     }
     return !x->out_of_memory;
 }
 
 static bool list_members(allocation *x) {
-    uint32_t *head = reserve(x, x->function_count + 1, sizeof *head);
+    uint32_t *head = reserve(x, x->flow.function_count + 1, sizeof *head);
     if (!head) return false;
     uint64_t total = 0;
-    for (uint32_t b = 0; b < x->block_count; b++) total += (uint64_t)hg_popcount64(x->members[b]);
-    x->joined = total > 8 * (uint64_t)x->block_count + 65536; /* they share too much code to be told apart */
-    if (x->joined) {
-        x->function_count = 1;
+    for (uint32_t b = 0; b < x->flow.block_count; b++) total += (uint64_t)hg_popcount64(x->flow.members[b]);
+    x->flow.joined = total > 8 * (uint64_t)x->flow.block_count + 65536; /* they share too much code to be told apart */
+    if (x->flow.joined) {
+        x->flow.function_count = 1;
         return true;
     }
-    x->member_blocks = reserve(x, total, sizeof *x->member_blocks);
-    if (!x->member_blocks) return false;
+    x->flow.member_blocks = reserve(x, total, sizeof *x->flow.member_blocks);
+    if (!x->flow.member_blocks) return false;
     uint32_t at = 0;
-    for (uint32_t f = 0; f < x->function_count; f++) {
+    for (uint32_t f = 0; f < x->flow.function_count; f++) {
         head[f] = at;
-        for (uint32_t b = 0; b < x->block_count; b++)
-            if (x->members[b] >> f & 1) x->member_blocks[at++] = b;
+        for (uint32_t b = 0; b < x->flow.block_count; b++)
+            if (x->flow.members[b] >> f & 1) x->flow.member_blocks[at++] = b;
     }
-    head[x->function_count] = at;
-    x->member_head = head;
+    head[x->flow.function_count] = at;
+    x->flow.member_head = head;
     return true;
 }
 
 static bool find_members(allocation *x) {
-    x->members = reserve(x, x->block_count, sizeof *x->members);
-    if (!x->members) return false;
+    x->flow.members = reserve(x, x->flow.block_count, sizeof *x->flow.members);
+    if (!x->flow.members) return false;
     find_functions(x);
-    for (uint32_t f = 0; f < x->function_count && !x->joined; f++)
+    for (uint32_t f = 0; f < x->flow.function_count && !x->flow.joined; f++)
         if (!flood(x, f)) return false;
-    for (uint32_t round = 0; round < x->function_count; round++) /* calls of calls */
-        for (uint32_t f = 0; f < x->function_count; f++)
-            for (uint64_t left = x->closure[f], g = 0; left; left >>= 1, g++)
-                if (left & 1) x->closure[f] |= x->closure[g];
-    return x->joined || list_members(x);
+    for (uint32_t round = 0; round < x->flow.function_count; round++) /* calls of calls */
+        for (uint32_t f = 0; f < x->flow.function_count; f++)
+            for (uint64_t left = x->flow.closure[f], g = 0; left; left >>= 1, g++)
+                if (left & 1) x->flow.closure[f] |= x->flow.closure[g];
+    return x->flow.joined || list_members(x);
 }
 
 static void add_edge(allocation *x, bool count_only, uint32_t from, uint32_t to, edge_kind kind, uint32_t function) {
     if (to == NO_BLOCK) return;
     if (count_only)
-        x->edge_head[to + 1]++;
+        x->flow.edge_head[to + 1]++;
     else
-        x->edges[x->edge_head[to]++] = (edge){from, to, function, (uint8_t)kind};
+        x->flow.edges[x->flow.edge_head[to]++] = (edge){from, to, function, (uint8_t)kind};
 }
 
 static void add_edges(allocation *x, bool count_only) {
-    for (uint32_t b = 0; b < x->block_count; b++) {
+    for (uint32_t b = 0; b < x->flow.block_count; b++) {
         uint32_t last = last_of(x, b), to[2], count = successors(x, b, to);
         bool call = x->a->code.insts.data[last].op == HG_OP_CALL;
         uint32_t function = call ? callee_of(x, b) : NO_FUNCTION;
@@ -271,30 +272,31 @@ static void add_edges(allocation *x, bool count_only) {
 }
 
 static bool list_returns(allocation *x) {
-    x->return_head = reserve(x, x->function_count + 1, sizeof *x->return_head);
-    if (!x->return_head) return false;
-    for (uint32_t f = 0; f < x->function_count; f++) {
-        uint32_t first = x->joined ? 0 : x->member_head[f], end = x->joined ? x->block_count : x->member_head[f + 1];
+    x->flow.return_head = reserve(x, x->flow.function_count + 1, sizeof *x->flow.return_head);
+    if (!x->flow.return_head) return false;
+    for (uint32_t f = 0; f < x->flow.function_count; f++) {
+        uint32_t first = x->flow.joined ? 0 : x->flow.member_head[f],
+                 end = x->flow.joined ? x->flow.block_count : x->flow.member_head[f + 1];
         for (uint32_t i = first; i < end; i++) {
-            uint32_t b = x->joined ? i : x->member_blocks[i];
-            if (x->a->code.insts.data[last_of(x, b)].op == HG_OP_RET) push(x, &x->returns, b);
+            uint32_t b = x->flow.joined ? i : x->flow.member_blocks[i];
+            if (x->a->code.insts.data[last_of(x, b)].op == HG_OP_RET) push(x, &x->flow.returns, b);
         }
-        x->return_head[f + 1] = (uint32_t)x->returns.count;
+        x->flow.return_head[f + 1] = (uint32_t)x->flow.returns.count;
     }
     return !x->out_of_memory;
 }
 
 static bool build_graph(allocation *x) {
     if (!find_blocks(x) || !find_members(x)) return false;
-    x->edge_head = reserve(x, x->block_count + 1, sizeof *x->edge_head);
-    if (!x->edge_head) return false;
+    x->flow.edge_head = reserve(x, x->flow.block_count + 1, sizeof *x->flow.edge_head);
+    if (!x->flow.edge_head) return false;
     add_edges(x, true);
-    for (uint32_t b = 0; b < x->block_count; b++) x->edge_head[b + 1] += x->edge_head[b];
-    x->edges = reserve(x, x->edge_head[x->block_count], sizeof *x->edges);
-    if (!x->edges) return false;
+    for (uint32_t b = 0; b < x->flow.block_count; b++) x->flow.edge_head[b + 1] += x->flow.edge_head[b];
+    x->flow.edges = reserve(x, x->flow.edge_head[x->flow.block_count], sizeof *x->flow.edges);
+    if (!x->flow.edges) return false;
     add_edges(x, false); /* moves each head to the end of its list */
-    for (uint32_t b = x->block_count; b > 0; b--) x->edge_head[b] = x->edge_head[b - 1];
-    x->edge_head[0] = 0;
+    for (uint32_t b = x->flow.block_count; b > 0; b--) x->flow.edge_head[b] = x->flow.edge_head[b - 1];
+    x->flow.edge_head[0] = 0;
     return list_returns(x);
 }
 
@@ -351,50 +353,50 @@ static const event *events_of(const allocation *x, uint32_t v, uint64_t *count) 
 /* ---- where a register is live ---- */
 
 static void add_live_in(allocation *x, uint32_t block) {
-    if (x->state[block].live_in == x->stamp) return;
-    x->state[block].live_in = x->stamp;
-    push(x, &x->work, block);
+    if (x->now.state[block].live_in == x->now.stamp) return;
+    x->now.state[block].live_in = x->now.stamp;
+    push(x, &x->now.work, block);
 }
 
 static void add_whole(allocation *x, uint32_t block) {
-    if (x->state[block].is_whole == x->stamp) return;
-    x->state[block].is_whole = x->stamp;
-    push(x, &x->whole, block);
+    if (x->now.state[block].is_whole == x->now.stamp) return;
+    x->now.state[block].is_whole = x->now.stamp;
+    push(x, &x->now.whole, block);
 }
 
 static void add_crossed(allocation *x, uint32_t block) {
-    if (x->state[block].is_across == x->stamp) return;
-    x->state[block].is_across = x->stamp;
-    push(x, &x->crossed, block);
+    if (x->now.state[block].is_across == x->now.stamp) return;
+    x->now.state[block].is_across = x->now.stamp;
+    push(x, &x->now.crossed, block);
 }
 
 static void add_live_out(allocation *x, uint32_t block) {
-    if (x->state[block].live_out == x->stamp) return;
-    x->state[block].live_out = x->stamp;
-    if (x->state[block].has_events == x->stamp) return;
+    if (x->now.state[block].live_out == x->now.stamp) return;
+    x->now.state[block].live_out = x->now.stamp;
+    if (x->now.state[block].has_events == x->now.stamp) return;
     add_whole(x, block);
     add_live_in(x, block);
 }
 
 static bool touches(const allocation *x, uint32_t function) {
-    return x->joined || (function != NO_FUNCTION && (x->closure[function] & x->mention));
+    return x->flow.joined || (function != NO_FUNCTION && (x->flow.closure[function] & x->now.mention));
 }
 
 /* The register lives on while a function runs that does not name it. */
 static void live_through(allocation *x, uint32_t function) {
     if (function == NO_FUNCTION) return;
-    uint64_t left = x->closure[function];
+    uint64_t left = x->flow.closure[function];
     for (uint32_t g = 0; left; left >>= 1, g++) {
-        if (!(left & 1) || x->function_stamp[g] == x->stamp) continue;
-        x->function_stamp[g] = x->stamp;
-        for (uint32_t i = x->member_head[g]; i < x->member_head[g + 1]; i++) add_crossed(x, x->member_blocks[i]);
+        if (!(left & 1) || x->now.function_stamp[g] == x->now.stamp) continue;
+        x->now.function_stamp[g] = x->now.stamp;
+        for (uint32_t i = x->flow.member_head[g]; i < x->flow.member_head[g + 1]; i++) add_crossed(x, x->flow.member_blocks[i]);
     }
 }
 
 static void live_at_returns(allocation *x, uint32_t function) {
-    if (x->return_stamp[function] == x->stamp) return;
-    x->return_stamp[function] = x->stamp;
-    for (uint32_t i = x->return_head[function]; i < x->return_head[function + 1]; i++) add_live_out(x, x->returns.data[i]);
+    if (x->now.return_stamp[function] == x->now.stamp) return;
+    x->now.return_stamp[function] = x->now.stamp;
+    for (uint32_t i = x->flow.return_head[function]; i < x->flow.return_head[function + 1]; i++) add_live_out(x, x->flow.returns.data[i]);
 }
 
 static void follow(allocation *x, const edge *e) {
@@ -409,7 +411,7 @@ static void follow(allocation *x, const edge *e) {
 }
 
 static void add_range(allocation *x, uint32_t block, uint32_t first, uint32_t last) {
-    range *r = first <= last ? hg_vec_push(&x->ranges) : NULL;
+    range *r = first <= last ? hg_vec_push(&x->now.ranges) : NULL;
     if (r)
         *r = (range){block, first, last};
     else if (first <= last)
@@ -417,7 +419,7 @@ static void add_range(allocation *x, uint32_t block, uint32_t first, uint32_t la
 }
 
 static void add_held(allocation *x, uint32_t first, uint32_t end) {
-    span *s = first < end ? hg_vec_push(&x->held) : NULL;
+    span *s = first < end ? hg_vec_push(&x->now.held) : NULL;
     if (s)
         *s = (span){first, end};
     else if (first < end)
@@ -426,8 +428,8 @@ static void add_held(allocation *x, uint32_t first, uint32_t end) {
 
 /* Parts of a block with events, backwards from its end. Returns the number of its first event. */
 static uint64_t add_parts(allocation *x, const event *events, uint64_t last) {
-    uint32_t block = x->block_at[events[last].inst], end = last_of(x, block), begin = x->block_first[block];
-    bool live = x->state[block].live_out == x->stamp;
+    uint32_t block = x->flow.block_at[events[last].inst], end = last_of(x, block), begin = x->flow.block_first[block];
+    bool live = x->now.state[block].live_out == x->now.stamp;
     for (uint64_t k = last;; k--) {
         const event *e = &events[k];
         if (live) add_held(x, e->inst + 1, end < last_of(x, block) ? end + 2 : end + 1);
@@ -450,21 +452,21 @@ static void find_live(allocation *x, uint32_t v) {
     uint64_t count;
     const event *events = events_of(x, v, &count);
     const hg_virtual *virtual = &x->a->registers.virtuals.data[v];
-    x->stamp++;
-    x->work.count = x->whole.count = x->crossed.count = x->ranges.count = x->held.count = 0;
-    x->mention = 0;
-    x->at_start = virtual->name != HG_UNDEFINED && x->a->registers.named.data[virtual->name].param != HG_UNDEFINED;
+    x->now.stamp++;
+    x->now.work.count = x->now.whole.count = x->now.crossed.count = x->now.ranges.count = x->now.held.count = 0;
+    x->now.mention = 0;
+    x->now.at_start = virtual->name != HG_UNDEFINED && x->a->registers.named.data[virtual->name].param != HG_UNDEFINED;
     for (uint64_t i = 0; i < count; i++) {
-        uint32_t block = x->block_at[events[i].inst];
-        if (x->state[block].has_events == x->stamp) continue;
-        x->state[block].has_events = x->stamp;
-        x->mention |= x->members[block];
+        uint32_t block = x->flow.block_at[events[i].inst];
+        if (x->now.state[block].has_events == x->now.stamp) continue;
+        x->now.state[block].has_events = x->now.stamp;
+        x->now.mention |= x->flow.members[block];
         if (events[i].access & HG_READ) add_live_in(x, block);
     }
-    while (x->work.count && !x->out_of_memory) {
-        uint32_t block = x->work.data[--x->work.count];
-        if (block == x->entry_block) x->at_start = true;
-        for (uint32_t k = x->edge_head[block]; k < x->edge_head[block + 1]; k++) follow(x, &x->edges[k]);
+    while (x->now.work.count && !x->out_of_memory) {
+        uint32_t block = x->now.work.data[--x->now.work.count];
+        if (block == x->flow.entry_block) x->now.at_start = true;
+        for (uint32_t k = x->flow.edge_head[block]; k < x->flow.edge_head[block + 1]; k++) follow(x, &x->flow.edges[k]);
     }
     for (uint64_t i = count; i > 0 && !x->out_of_memory;) i = add_parts(x, events, i - 1);
 }
@@ -480,14 +482,14 @@ static bool has(const mask *m, uint32_t number) { return m->bits[number / 64] >>
 /* Numbers taken anywhere that the register found last is live. */
 static mask taken_numbers(const allocation *x) {
     mask m = {{0}};
-    if (x->at_start) m = x->start;
-    for (uint64_t i = 0; i < x->crossed.count; i++) join(&m, &x->masks[x->crossed.data[i]].any);
-    for (uint64_t i = 0; i < x->whole.count; i++) {
-        join(&m, &x->masks[x->whole.data[i]].any);
-        join(&m, &x->masks[x->whole.data[i]].across);
+    if (x->now.at_start) m = x->start;
+    for (uint64_t i = 0; i < x->now.crossed.count; i++) join(&m, &x->masks[x->now.crossed.data[i]].any);
+    for (uint64_t i = 0; i < x->now.whole.count; i++) {
+        join(&m, &x->masks[x->now.whole.data[i]].any);
+        join(&m, &x->masks[x->now.whole.data[i]].across);
     }
-    for (uint64_t i = 0; i < x->ranges.count; i++) {
-        const range *r = &x->ranges.data[i];
+    for (uint64_t i = 0; i < x->now.ranges.count; i++) {
+        const range *r = &x->now.ranges.data[i];
         join(&m, &x->masks[r->block].through);
         join(&m, &x->masks[r->block].across);
         for (uint32_t k = r->first; k <= r->last; k++) join(&m, &x->points[k]);
@@ -496,14 +498,14 @@ static mask taken_numbers(const allocation *x) {
 }
 
 static void take_number(allocation *x, uint32_t number) {
-    if (x->at_start) set(&x->start, number);
-    for (uint64_t i = 0; i < x->crossed.count; i++) set(&x->masks[x->crossed.data[i]].across, number);
-    for (uint64_t i = 0; i < x->whole.count; i++) {
-        set(&x->masks[x->whole.data[i]].through, number);
-        set(&x->masks[x->whole.data[i]].any, number);
+    if (x->now.at_start) set(&x->start, number);
+    for (uint64_t i = 0; i < x->now.crossed.count; i++) set(&x->masks[x->now.crossed.data[i]].across, number);
+    for (uint64_t i = 0; i < x->now.whole.count; i++) {
+        set(&x->masks[x->now.whole.data[i]].through, number);
+        set(&x->masks[x->now.whole.data[i]].any, number);
     }
-    for (uint64_t i = 0; i < x->ranges.count; i++) {
-        const range *r = &x->ranges.data[i];
+    for (uint64_t i = 0; i < x->now.ranges.count; i++) {
+        const range *r = &x->now.ranges.data[i];
         set(&x->masks[r->block].any, number);
         for (uint32_t k = r->first; k <= r->last; k++) set(&x->points[k], number);
     }
@@ -530,11 +532,11 @@ static uint32_t count_bits(const mask *m) {
 
 /* Of the register found last, the instruction behind which most numbers are taken; inst_count: only at the start. */
 static uint32_t most_crowded(const allocation *x) {
-    uint32_t best = x->inst_count, most = 0;
-    for (uint64_t i = 0; i < x->whole.count + x->ranges.count; i++) {
-        bool whole = i < x->whole.count;
-        range r = whole ? (range){x->whole.data[i], x->block_first[x->whole.data[i]], last_of(x, x->whole.data[i])}
-                        : x->ranges.data[i - x->whole.count];
+    uint32_t best = x->flow.inst_count, most = 0;
+    for (uint64_t i = 0; i < x->now.whole.count + x->now.ranges.count; i++) {
+        bool whole = i < x->now.whole.count;
+        range r = whole ? (range){x->now.whole.data[i], x->flow.block_first[x->now.whole.data[i]], last_of(x, x->now.whole.data[i])}
+                        : x->now.ranges.data[i - x->now.whole.count];
         for (uint32_t k = r.first; k <= r.last; k++) {
             mask m = x->points[k];
             join(&m, &x->masks[r.block].through);
@@ -547,10 +549,11 @@ static uint32_t most_crowded(const allocation *x) {
 }
 
 static bool is_live_at(const allocation *x, uint32_t inst) {
-    if (inst == x->inst_count) return x->at_start;
-    if (x->state[x->block_at[inst]].is_whole == x->stamp || x->state[x->block_at[inst]].is_across == x->stamp) return true;
-    for (uint64_t i = 0; i < x->ranges.count; i++)
-        if (x->ranges.data[i].first <= inst && inst <= x->ranges.data[i].last) return true;
+    if (inst == x->flow.inst_count) return x->now.at_start;
+    if (x->now.state[x->flow.block_at[inst]].is_whole == x->now.stamp || x->now.state[x->flow.block_at[inst]].is_across == x->now.stamp)
+        return true;
+    for (uint64_t i = 0; i < x->now.ranges.count; i++)
+        if (x->now.ranges.data[i].first <= inst && inst <= x->now.ranges.data[i].last) return true;
     return false;
 }
 
@@ -600,8 +603,8 @@ static bool nothing_left(allocation *x, const uint32_t *order, uint64_t numbered
     describe(x, v, name, sizeof name);
     list_live(x, order, numbered, predicate, inst, live, sizeof live);
     if (run > 1) snprintf(several, sizeof several, " with %u consecutive ones", (unsigned)run);
-    uint32_t at = inst < x->inst_count ? inst : x->a->program->entry;
-    bool known = at < x->inst_count;
+    uint32_t at = inst < x->flow.inst_count ? inst : x->a->program->entry;
+    bool known = at < x->flow.inst_count;
     hg_token place = {.line = known ? x->a->code.lines.data[at] : 1, .column = known ? x->a->code.columns.data[at] : 1, .length = 1};
     hg_asm_error(x->a, "S05", &place, "a value that is read no more gives its register back; shared memory or an array can hold others",
                  "no %s is left for %s%s: of %u %u are used by number, the others hold %s", predicate ? "predicate" : "register", name,
@@ -620,12 +623,14 @@ static int compare_spans(const void *p, const void *q) {
 
 /* Where the register found last holds its value. What is too much for messages is left out. */
 static void record_name(allocation *x, uint32_t v) {
-    if (x->a->registers.virtuals.data[v].name == HG_UNDEFINED || x->whole.count + x->held.count + x->records.count > MOST_RECORDS) return;
-    for (uint64_t i = 0; i < x->whole.count; i++) add_held(x, x->block_first[x->whole.data[i]], last_of(x, x->whole.data[i]) + 1);
-    if (x->held.count) qsort(x->held.data, (size_t)x->held.count, sizeof *x->held.data, compare_spans);
+    if (x->a->registers.virtuals.data[v].name == HG_UNDEFINED || x->now.whole.count + x->now.held.count + x->records.count > MOST_RECORDS)
+        return;
+    for (uint64_t i = 0; i < x->now.whole.count; i++)
+        add_held(x, x->flow.block_first[x->now.whole.data[i]], last_of(x, x->now.whole.data[i]) + 1);
+    if (x->now.held.count) qsort(x->now.held.data, (size_t)x->now.held.count, sizeof *x->now.held.data, compare_spans);
     record *last = NULL;
-    for (uint64_t i = 0; i < x->held.count; i++) {
-        span at = x->held.data[i];
+    for (uint64_t i = 0; i < x->now.held.count; i++) {
+        span at = x->now.held.data[i];
         if (last && at.first <= last->at.end) {
             if (at.end > last->at.end) last->at.end = at.end;
             continue;
@@ -730,8 +735,8 @@ static uint64_t find_order(allocation *x, uint32_t *order) {
 
 static void clear(allocation *x) {
     x->start = (mask){{0}};
-    memset(x->points, 0, x->inst_count * sizeof *x->points);
-    memset(x->masks, 0, x->block_count * sizeof *x->masks);
+    memset(x->points, 0, x->flow.inst_count * sizeof *x->points);
+    memset(x->masks, 0, x->flow.block_count * sizeof *x->masks);
 }
 
 static bool give_numbers(allocation *x) {
@@ -753,10 +758,10 @@ static bool give_numbers(allocation *x) {
 }
 
 static bool reserve_state(allocation *x) {
-    uint32_t n = x->block_count;
-    x->points = reserve(x, x->inst_count, sizeof *x->points);
+    uint32_t n = x->flow.block_count;
+    x->points = reserve(x, x->flow.inst_count, sizeof *x->points);
     x->masks = reserve(x, n, sizeof *x->masks);
-    x->state = reserve(x, n, sizeof *x->state);
+    x->now.state = reserve(x, n, sizeof *x->now.state);
     return !x->out_of_memory;
 }
 
@@ -775,17 +780,17 @@ static void write_numbers(hg_assembler *a) {
 
 bool hg_asm_allocate(hg_assembler *a) {
     if (!a->registers.virtuals.count) return true;
-    allocation x = {.a = a, .inst_count = (uint32_t)a->code.insts.count};
+    allocation x = {.a = a, .flow.inst_count = (uint32_t)a->code.insts.count};
     bool ok = build_graph(&x) && build_events(&x) && reserve_state(&x) && give_numbers(&x) && store_names(&x);
     if (ok) write_numbers(a);
     if (!ok && !a->wrong.errors) hg_asm_no_memory(a);
     hg_arena_free(&x.arena);
-    hg_vec_free(&x.returns);
-    hg_vec_free(&x.work);
-    hg_vec_free(&x.whole);
-    hg_vec_free(&x.crossed);
-    hg_vec_free(&x.ranges);
-    hg_vec_free(&x.held);
+    hg_vec_free(&x.flow.returns);
+    hg_vec_free(&x.now.work);
+    hg_vec_free(&x.now.whole);
+    hg_vec_free(&x.now.crossed);
+    hg_vec_free(&x.now.ranges);
+    hg_vec_free(&x.now.held);
     hg_vec_free(&x.records);
     return ok;
 }

@@ -89,7 +89,7 @@ static kir_value *limit_of(device *d, kir_builder *b, const kir_value *v, uint64
 }
 
 static void place_shared(device *d, kir_builder *b, access *a, bool write, device_wide offset) {
-    if (d->group_memory) {
+    if (d->kernel.group_memory) {
         kir_value *low = dwide_low(d, b, offset);
         a->place = (device_place){.kind = DEVICE_GROUP};
         a->offset = d->layout->shared_reserved ? by(b, KIR_ADD, low, d->layout->shared_reserved) : low;
@@ -157,17 +157,17 @@ static void found(device *d, kir_builder *b, const sought *s) {
     kir_value *number = by(b, KIR_SUB, s->low, (uint32_t)FIRST_CLASS_HANDLE), *start = by(b, KIR_MUL, number, CLASS_BYTES);
     base = dwide_add(d, b, base, dwide_of_u32(d, b, kir_select(b, s->is_class, start, u32(b, 0))));
     size = dwide_select(b, s->is_class, dwide(d, b, CLASS_BYTES), size);
-    set_wide(b, d->open_base, base);
-    set_wide(b, d->open_size, size);
-    if (!d->options->target.addressed) kir_set(b, d->open_arena, table_word(d, b, s->entry, KIR_ENTRY_ARENA));
+    set_wide(b, d->vars.open_base, base);
+    set_wide(b, d->vars.open_size, size);
+    if (!d->options->target.addressed) kir_set(b, d->vars.open_arena, table_word(d, b, s->entry, KIR_ENTRY_ARENA));
     device_wide end = dwide_add(d, b, s->offset, dwide_of_u32(d, b, s->bytes));
     kir_value *outside = kir_binary(b, KIR_OR, dwide_below(d, b, end, s->offset), dwide_below(d, b, size, end));
-    kir_set(b, d->open_state, kir_select(b, outside, u32(b, OPEN_OUTSIDE), u32(b, OPEN_GOOD)));
+    kir_set(b, d->vars.open_state, kir_select(b, outside, u32(b, OPEN_OUTSIDE), u32(b, OPEN_GOOD)));
 }
 
 static void search(device *d, kir_builder *b, sought *s) {
-    kir_set(b, d->open_state, u32(b, OPEN_BAD_HANDLE));
-    set_wide(b, d->open_size, dwide(d, b, 0));
+    kir_set(b, d->vars.open_state, u32(b, OPEN_BAD_HANDLE));
+    set_wide(b, d->vars.open_size, dwide(d, b, 0));
     s->is_flat = by(b, KIR_CMP_EQ, s->kind, OPEN_FLAT);
     kir_value *flat_pool = kir_binary(b, KIR_AND, s->is_flat, kir_binary(b, KIR_CMP_SLT, s->high, u32(b, 0)));
     kir_value *is_pool = kir_binary(b, KIR_OR, by(b, KIR_CMP_EQ, s->kind, OPEN_POOL), flat_pool);
@@ -209,7 +209,7 @@ static kir_function *open_function(device *d) {
     s.low = dwide_low(d, b, handle);
     s.high = dwide_high(d, b, handle);
     search(d, b, &s);
-    kir_return(b, kir_get(b, d->open_state));
+    kir_return(b, kir_get(b, d->vars.open_state));
     device_helper_end(d, &f);
     return f.function;
 }
@@ -248,12 +248,12 @@ static void open(device *d, kir_builder *b, access *a) {
     kir_value *state = kir_call(b, open_function(d), n, args, NULL);
     if (!v->u.mem.unchecked) a->bad = kir_not(b, is_zero(b, state));
     if (v->op == KIR_CHECK) return;
-    device_wide base = dwide_get(b, d->open_base);
+    device_wide base = dwide_get(b, d->vars.open_base);
     if (d->options->target.addressed) {
         a->place = (device_place){.kind = DEVICE_ADDRESS, .base = base};
         a->offset = doffset(d, offset);
     } else {
-        a->place = (device_place){.kind = DEVICE_ARENA, .arena = kir_get(b, d->open_arena)};
+        a->place = (device_place){.kind = DEVICE_ARENA, .arena = kir_get(b, d->vars.open_arena)};
         a->offset = kir_add(b, doffset(d, base), doffset(d, offset));
     }
 }
@@ -299,7 +299,7 @@ void device_lower_access(device *d, const kir_value *v) {
         fixed(d, b, &a);
     kir_var *result = NULL;
     bool fall = device_stop_here(d) == DEVICE_FALL;
-    if (v->type != KIR_VOID && fall && (a.bad || d->maybe_stopped || v->op == KIR_ATOMIC)) {
+    if (v->type != KIR_VOID && fall && (a.bad || d->at.maybe_stopped || v->op == KIR_ATOMIC)) {
         result = kir_var_create(d->out, b->function, v->type, 0, NULL);
         kir_set(b, result, kir_const(b, v->type, 0));
     }

@@ -87,7 +87,7 @@ static void write_locked(device *d, kir_builder *b, const device_place *at, kir_
     fence(b);
     device_wide old = read_both(d, b, at, offset);
     kir_set(b, low, old.l);
-    if (old.h) kir_set(b, d->atomic_high, old.h);
+    if (old.h) kir_set(b, d->vars.atomic_high, old.h);
     write_both(d, b, at, offset, changed(d, b, op, old, x, y));
     fence(b);
     (void)device_raw_atomic(d, b, &locks, lock, KIR_ATOMIC_EXCH, u32(b, 0), NULL);
@@ -102,8 +102,8 @@ device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, k
     const kir_device_target *t = &d->options->target;
     if (d->i64 && (at->kind == DEVICE_GROUP ? t->shared_atomic64 : t->atomic64))
         return (device_wide){device_raw_atomic(d, b, at, offset, op, x.l, y.l), NULL};
-    if (!d->i64 && !d->atomic_high) d->atomic_high = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "atomic_high");
-    if (!d->i64 && !d->atomic_high) d->failed = true;
+    if (!d->i64 && !d->vars.atomic_high) d->vars.atomic_high = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "atomic_high");
+    if (!d->i64 && !d->vars.atomic_high) d->failed = true;
     char name[48];
     uint8_t types[10], n = device_place_types(d, at, types), next = 0;
     bool two = op == KIR_ATOMIC_CAS;
@@ -125,5 +125,5 @@ device_wide device_atomic64(device *d, kir_builder *b, const device_place *at, k
     k = (uint8_t)(k + dwide_args(x, args + k));
     if (two) (void)dwide_args(y, args + k);
     kir_value *l = kir_call(b, f.function, n, args, NULL);
-    return (device_wide){l, d->i64 ? NULL : kir_get(b, d->atomic_high)};
+    return (device_wide){l, d->i64 ? NULL : kir_get(b, d->vars.atomic_high)};
 }

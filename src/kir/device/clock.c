@@ -30,7 +30,7 @@ _Static_assert(KIR_POLL_ROUNDS == 1024, "the shift in device_ask_clock");
 
 /* ---- loops ---- */
 
-static kir_var *rounds(device *d) { return device_own_var(d, &d->rounds, HG_TYPE_U32, "rounds"); }
+static kir_var *rounds(device *d) { return device_own_var(d, &d->vars.rounds, HG_TYPE_U32, "rounds"); }
 
 static kir_var *fresh(device *d, kir_builder *b, uint8_t type, const char *name) {
     kir_var *v = kir_var_create(d->out, b->function, type, 0, name);

@@ -28,17 +28,17 @@ bool device_is_open(const kir_value *access) {
 }
 
 void device_open_vars(device *d) {
-    if (d->open_state) return;
+    if (d->vars.open_state) return;
     for (int i = 0; i < 2; i++) {
         uint8_t type = d->i64 ? HG_TYPE_U64 : HG_TYPE_U32;
         if (i == 1 && d->i64) break;
-        d->open_base[i] = kir_var_create(d->out, NULL, type, 0, i ? "open_base_high" : "open_base");
-        d->open_size[i] = kir_var_create(d->out, NULL, type, 0, i ? "open_size_high" : "open_size");
-        if (!d->open_base[i] || !d->open_size[i]) d->failed = true;
+        d->vars.open_base[i] = kir_var_create(d->out, NULL, type, 0, i ? "open_base_high" : "open_base");
+        d->vars.open_size[i] = kir_var_create(d->out, NULL, type, 0, i ? "open_size_high" : "open_size");
+        if (!d->vars.open_base[i] || !d->vars.open_size[i]) d->failed = true;
     }
-    d->open_arena = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "open_arena");
-    d->open_state = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "open_state");
-    if (!d->open_arena || !d->open_state) d->failed = true;
+    d->vars.open_arena = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "open_arena");
+    d->vars.open_state = kir_var_create(d->out, NULL, HG_TYPE_U32, 0, "open_state");
+    if (!d->vars.open_arena || !d->vars.open_state) d->failed = true;
 }
 
 /* A branch of its own: devices that run lanes in step (SwiftShader) do what stands before a loop's exit only when every lane has left, and

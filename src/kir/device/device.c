@@ -26,7 +26,7 @@ static bool note_operation(device *d, device_function *f, const kir_value *v) {
     case KIR_LOOP: f->faults = f->faults || !v->u.loop.bounded; break;
     case KIR_EXIT:
         f->stops = true;
-        d->can_exit = true;
+        d->kernel.can_exit = true;
         break;
     case KIR_BARRIER: f->barrier = true; break;
     case KIR_CALL: {
@@ -54,12 +54,12 @@ static void note_functions(device *d) {
 static void note_memory(device *d, bool *shared) {
     for (kir_function *f = d->in->functions; f; f = f->next)
         for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
-            if (v->op == KIR_FAULT_IF && v->u.fault.values > 1) d->any_name = true;
+            if (v->op == KIR_FAULT_IF && v->u.fault.values > 1) d->kernel.any_name = true;
             if (!kir_is_access(v)) continue;
             if (v->u.mem.space == KIR_SHARED)
                 *shared = true;
             else if (device_is_open(v))
-                d->any_open = d->any_name = true;
+                d->kernel.any_open = d->kernel.any_name = true;
         }
 }
 
@@ -125,17 +125,17 @@ static void begin_function(rewrite_pass *p) {
     device *d = p->state;
     d->p = p;
     d->out = p->out;
-    d->function = p->function;
-    d->loops = 0;
-    d->tail = false;
-    d->maybe_stopped = p->function != d->in->functions;
+    d->at.function = p->function;
+    d->at.loops = 0;
+    d->at.tail = false;
+    d->at.maybe_stopped = p->function != d->in->functions;
     if (p->function == d->in->functions) {
         p->out->inputs.count = 0; /* fields of the record take their place */
         for (uint64_t i = 0; i < p->out->slots.count; i++) {
             kir_slot *slot = &p->out->slots.data[i];
             slot->base = -1;
             slot->read = slot->written = false;
-            slot->distinct = !d->any_open && i < 64 && (d->options->distinct >> i & 1);
+            slot->distinct = !d->kernel.any_open && i < 64 && (d->options->distinct >> i & 1);
         }
         leave_idle(d, &p->b);
         device_begin_group(d, &p->b);
@@ -153,7 +153,7 @@ static void lower_call(device *d, const kir_value *v) {
     for (uint8_t i = 0; i < v->nargs; i++) args[i] = rewrite_arg(d->p, v, i);
     kir_var *result = NULL;
     if (!callee->pure && !f->ghosts) {
-        if (v->type != KIR_VOID && how == DEVICE_FALL && d->maybe_stopped) {
+        if (v->type != KIR_VOID && how == DEVICE_FALL && d->at.maybe_stopped) {
             result = kir_var_create(d->out, b->function, v->type, 0, NULL);
             kir_set(b, result, kir_const(b, v->type, 0));
         }
@@ -166,7 +166,7 @@ static void lower_call(device *d, const kir_value *v) {
     if (d->ghosts && f->barrier) device_follow_block(d, b);
     if (!f->stops) return;
     if (how == DEVICE_FALL) {
-        d->maybe_stopped = true;
+        d->at.maybe_stopped = true;
         return;
     }
     kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d)));
@@ -215,39 +215,39 @@ static void before(rewrite_pass *p, const kir_value *v) {
     device *d = p->state;
     if (v->op != KIR_LOOP) return;
     bool kept = d->ghosts && device_has(d, v, DEVICE_KEPT);
-    device_loop *loop = hg_vec_push(&d->open_loops);
+    device_loop *loop = hg_vec_push(&d->at.open_loops);
     if (!loop) {
         d->failed = true;
         return;
     }
     *loop = (device_loop){0};
-    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped && !kept) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
+    if (device_stop_here(d) == DEVICE_FALL && d->at.maybe_stopped && !kept) loop->wrap = kir_if_begin(&p->b, device_is_live(d, &p->b));
     if (!kept && !v->u.loop.bounded) device_poll_begin(d, &p->b, v, loop);
 }
 
 static void enter(rewrite_pass *p, const kir_value *v) {
     device *d = p->state;
     if (d->ghosts && device_has(d, v, DEVICE_KEPT)) {
-        d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
+        d->at.maybe_stopped = d->at.maybe_stopped || d->functions[d->at.function->id].stops;
         device_enter_kept(d, &p->b, v);
         return;
     }
-    d->loops++;
-    if (!v->u.loop.bounded && !d->failed) device_poll_round(d, &p->b, &d->open_loops.data[d->open_loops.count - 1]);
+    d->at.loops++;
+    if (!v->u.loop.bounded && !d->failed) device_poll_round(d, &p->b, &d->at.open_loops.data[d->at.open_loops.count - 1]);
 }
 
 static void after_loop(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
-    if (d->failed || !d->open_loops.count) return;
-    device_loop loop = d->open_loops.data[--d->open_loops.count];
+    if (d->failed || !d->at.open_loops.count) return;
+    device_loop loop = d->at.open_loops.data[--d->at.open_loops.count];
     if (loop.outer) device_poll_end(d, b, &loop);
     if (loop.wrap) kir_if_end(b, loop.wrap);
     if (d->ghosts && device_has(d, v, DEVICE_KEPT)) {
-        d->maybe_stopped = d->maybe_stopped || d->functions[d->function->id].stops;
+        d->at.maybe_stopped = d->at.maybe_stopped || d->functions[d->at.function->id].stops;
         return;
     }
-    d->loops--;
-    if (!d->ghosts || device_stop_here(d) != DEVICE_BREAK || !d->maybe_stopped) return;
+    d->at.loops--;
+    if (!d->ghosts || device_stop_here(d) != DEVICE_BREAK || !d->at.maybe_stopped) return;
     kir_value *left = kir_if_begin(b, kir_get(b, device_stopped(d))); /* the loop around is left too */
     kir_break(b);
     kir_if_end(b, left);
@@ -256,13 +256,13 @@ static void after_loop(device *d, const kir_value *v) {
 static void after(rewrite_pass *p, const kir_value *v) {
     device *d = p->state;
     if (v->op == KIR_LOOP) after_loop(d, v);
-    if (v != d->last_kept) return;
-    d->tail = true;
-    if (!d->maybe_stopped || !v->next) return;
+    if (v != d->at.last_kept) return;
+    d->at.tail = true;
+    if (!d->at.maybe_stopped || !v->next) return;
     kir_value *left = kir_if_begin(&p->b, kir_get(&p->b, device_stopped(d)));
     kir_exit(&p->b);
     kir_if_end(&p->b, left);
-    d->maybe_stopped = false;
+    d->at.maybe_stopped = false;
 }
 
 static const rewrite_rules DEVICE_RULES = {
@@ -284,22 +284,23 @@ static hg_status prepare(device *d) {
     kir_bound_loops(d->in);
     note_functions(d);
     note_memory(d, &shared);
-    d->group_memory = shared && !d->options->shared_is_slot;
+    d->kernel.group_memory = shared && !d->options->shared_is_slot;
     bool barrier = d->functions[d->in->functions->id].barrier;
-    if (!d->block && (barrier || d->group_memory)) return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
+    if (!d->block && (barrier || d->kernel.group_memory))
+        return hg_fail(HG_ERROR_ISA, "a kernel with a barrier or shared memory needs groups");
     const device_function *kernel = &d->functions[d->in->functions->id];
     /* Folded lanes meet behind the zeroing of shared memory too: the barrier there must stand in the kernel itself (device_fold), and
      * without ghosts the kernel's body may become a function that is called for each lane. */
-    d->ghosts = d->options->fold > 1 ? barrier || d->group_memory : barrier && (kernel->stops || !d->options->whole_blocks);
+    d->ghosts = d->options->fold > 1 ? barrier || d->kernel.group_memory : barrier && (kernel->stops || !d->options->whole_blocks);
     if (barrier) kir_find_uniformity((kir_module *)(uintptr_t)d->in, true); /* facts about its values, not a change */
     HG_TRY(kir_find_zero_bits(d->in, &d->zeros));
     HG_TRY(kir_side_create(d->in, &d->marks));
     note_read_inputs(d);
     if (d->ghosts) HG_TRY(device_find_kept(d));
-    d->fills = d->group_memory && !device_writes_shared_first(d);
+    d->kernel.fills = d->kernel.group_memory && !device_writes_shared_first(d);
     if (!d->ghosts) return HG_OK;
-    d->tell_faults = kernel->faults;
-    d->tell_alive = d->has_kept_loop && d->can_exit;
+    d->kernel.tell_faults = kernel->faults;
+    d->kernel.tell_alive = d->kernel.has_kept_loop && d->kernel.can_exit;
     return HG_OK;
 }
 
@@ -328,9 +329,9 @@ static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
     if (d->options->target.bind_arenas) HG_TRY(bind_arenas(d, m));
     for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
-    m->uses_shared = d->group_memory;
+    m->uses_shared = d->kernel.group_memory;
     m->facts = KIR_FACT_DEVICE;
-    d->layout->uses_group_memory = d->group_memory || d->layout->shared_reserved;
+    d->layout->uses_group_memory = d->kernel.group_memory || d->layout->shared_reserved;
     return kir_verify(m);
 }
 
@@ -401,7 +402,7 @@ hg_status kir_device(const kir_module *in, const kir_device_options *options, ki
         d.in = inlined;
     }
     if (status == HG_OK) status = make(&d, &m);
-    hg_vec_free(&d.open_loops);
+    hg_vec_free(&d.at.open_loops);
     hg_free(d.functions);
     kir_side_free(&d.zeros);
     kir_side_free(&d.marks);

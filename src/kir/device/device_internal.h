@@ -65,37 +65,42 @@ typedef struct device {
     const kir_device_options *options;
     kir_device_layout *layout;
     bool i64, small, block, failed, ghosts;
-    bool group_memory; /* the program's shared memory is in the group */
-    bool fills;        /* … and begins as zeros */
-    bool any_open;
-    bool any_name;                /* records have a NAME: open accesses, or faults with two values */
-    bool can_exit;                /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
-    bool has_kept_loop;           /* a loop that ghosts stay in */
-    bool tell_faults, tell_alive; /* words that the group shares at barriers */
+    struct {               /* what it has */
+        bool group_memory; /* the program's shared memory is in the group */
+        bool fills;        /* … and begins as zeros */
+        bool any_open;
+        bool any_name;                /* records have a NAME: open accesses, or faults with two values */
+        bool can_exit;                /* an EXIT somewhere; with ghosts: one that lanes of a group take apart */
+        bool has_kept_loop;           /* a loop that ghosts stay in */
+        bool tell_faults, tell_alive; /* words that the group shares at barriers */
+    } kernel;
     device_function *functions;
     kir_side_table marks, zeros; /* of the input's values: DEVICE_…; low bits known to be zero */
-    /* variables of the form; NULL until needed */
-    kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
-    kir_function *recorder; /* NULL: nobody records a fault. Without ghosts: called at the end of the kernel, with these: */
-    kir_var *late_site /* + 1; 0: no fault */, *late_index[2], *late_name[2];
-    kir_var *phase, *sync, *common_rounds, *block_stopped, *atomic_high;
-    const kir_function *function;   /* being written */
-    device_wide ids[HG_ID_COUNT];   /* of the function being written */
-    uint32_t loops;                 /* loops around that ghosts leave */
-    bool tail;                      /* of the kernel: nothing here must still be done by ghosts */
-    bool maybe_stopped;             /* a lane here may be a ghost */
-    bool stops_pending;             /* … once the access being written is done */
-    const kir_value *last_kept;     /* of the operations of the kernel's body the last that holds something ghosts must do */
-    HG_VEC(device_loop) open_loops; /* the innermost last */
-    uint32_t open_ifs;              /* of the access being written */
-    kir_value *ifs[8];
+    struct {                     /* variables of the form; NULL until needed */
+        kir_var *stopped, *rounds, *open_base[2], *open_size[2], *open_arena, *open_state;
+        kir_function *recorder; /* NULL: nobody records a fault. Without ghosts: called at the end of the kernel, with these: */
+        kir_var *late_site /* + 1; 0: no fault */, *late_index[2], *late_name[2];
+        kir_var *phase, *sync, *common_rounds, *block_stopped, *atomic_high;
+    } vars;
+    struct {                            /* what is being written */
+        const kir_function *function;   /* being written */
+        device_wide ids[HG_ID_COUNT];   /* of the function being written */
+        uint32_t loops;                 /* loops around that ghosts leave */
+        bool tail;                      /* of the kernel: nothing here must still be done by ghosts */
+        bool maybe_stopped;             /* a lane here may be a ghost */
+        bool stops_pending;             /* … once the access being written is done */
+        const kir_value *last_kept;     /* of the operations of the kernel's body the last that holds something ghosts must do */
+        HG_VEC(device_loop) open_loops; /* the innermost last */
+        uint32_t open_ifs;              /* of the access being written */
+        kir_value *ifs[8];
+    } at;
 } device;
 
 /* Facts about a value of the function that is being written. */
 static inline bool device_has(const device *d, const kir_value *v, uint8_t mark) {
-    return (kir_side_of(&d->marks, d->function)[v->id] & mark) != 0;
+    return (kir_side_of(&d->marks, d->at.function)[v->id] & mark) != 0;
 }
-static inline uint32_t device_zero_bits(const device *d, const kir_value *v) { return kir_side_of(&d->zeros, d->function)[v->id]; }
+static inline uint32_t device_zero_bits(const device *d, const kir_value *v) { return kir_side_of(&d->zeros, d->at.function)[v->id]; }
 
 /* ---- common.c ---- */
 bool device_is_open(const kir_value *access);                                      /* its memory is found at run time */

@@ -97,10 +97,10 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
     }
     write_wide(d, b, KIR_FAULT_INDEX, a->index);
     if (a->name.l) write_wide(d, b, KIR_FAULT_NAME, a->name);
-    if (d->any_open) {
+    if (d->kernel.any_open) {
         device_open_vars(d);
-        write_wide(d, b, KIR_FAULT_LIMIT, dwide_get(b, d->open_size));
-        kir_value *valid = kir_binary(b, KIR_CMP_EQ, kir_get(b, d->open_state), u32(b, 1));
+        write_wide(d, b, KIR_FAULT_LIMIT, dwide_get(b, d->vars.open_size));
+        kir_value *valid = kir_binary(b, KIR_CMP_EQ, kir_get(b, d->vars.open_state), u32(b, 1));
         device_write_word(d, b, KIR_FAULT_VALID, kir_select(b, valid, u32(b, 0), u32(b, 1)));
     }
     device_write_word(d, b, KIR_FAULT_HAPPENED, u32(b, 1));
@@ -109,16 +109,16 @@ static void write_record(device *d, kir_builder *b, const fault_args *a) {
 static kir_function *record_function(device *d) {
     uint8_t types[16] = {HG_TYPE_U32}, n = 1, next = 1;
     n = (uint8_t)(n + dwide_types(d, types + n));
-    if (d->any_name) n = (uint8_t)(n + dwide_types(d, types + n));
+    if (d->kernel.any_name) n = (uint8_t)(n + dwide_types(d, types + n));
     if (d->ghosts) types[n++] = HG_TYPE_U32;
     rewrite_helper f = device_helper(d, "record_fault", KIR_VOID, n, types);
-    d->recorder = f.function;
+    d->vars.recorder = f.function;
     if (!f.fresh) return f.function;
     f.function->cold = true;
     kir_builder *b = &f.b;
     fault_args a = {.site = kir_param(b, 0)};
     a.index = dwide_param(d, b, &next);
-    if (d->any_name) a.name = dwide_param(d, b, &next);
+    if (d->kernel.any_name) a.name = dwide_param(d, b, &next);
     if (d->ghosts) a.phase = kir_param(b, next);
     reject(d, b, a.phase);
     a.lane = device_lane(d, b);
@@ -146,11 +146,11 @@ static void keep(device *d, kir_builder *b, kir_var **vars, device_wide x, const
 /* Without ghosts the lane leaves at once, so one call at the end of the kernel serves all sites: device compilers that inline
  * everything had a copy of the record's code at each. */
 static void record_later(device *d, kir_builder *b, uint32_t site, device_wide index, device_wide name) {
-    if (!d->recorder) (void)record_function(d);
-    kir_var *late_site = device_own_var(d, &d->late_site, HG_TYPE_U32, "fault_site");
+    if (!d->vars.recorder) (void)record_function(d);
+    kir_var *late_site = device_own_var(d, &d->vars.late_site, HG_TYPE_U32, "fault_site");
     kir_set(b, late_site, u32(b, site + 1));
-    keep(d, b, d->late_index, index, "fault_index", "fault_index_high");
-    if (d->any_name) keep(d, b, d->late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
+    keep(d, b, d->vars.late_index, index, "fault_index", "fault_index_high");
+    if (d->kernel.any_name) keep(d, b, d->vars.late_name, name.l ? name : dwide(d, b, 0), "fault_name", "fault_name_high");
 }
 
 kir_function *device_wrap_kernel(kir_module *m) {
@@ -167,19 +167,19 @@ kir_function *device_wrap_kernel(kir_module *m) {
 }
 
 kir_function *device_record_late(device *d, kir_module *m) {
-    kir_function *kernel = m->functions, *body = d->late_site && !d->failed ? device_wrap_kernel(m) : NULL;
-    if (d->late_site && !body) d->failed = true;
+    kir_function *kernel = m->functions, *body = d->vars.late_site && !d->failed ? device_wrap_kernel(m) : NULL;
+    if (d->vars.late_site && !body) d->failed = true;
     if (!body) return NULL;
     kir_builder b;
     kir_builder_init(&b, m, kernel);
     (void)kir_call(&b, body, 0, NULL, NULL);
-    kir_value *site = kir_get(&b, d->late_site);
+    kir_value *site = kir_get(&b, d->vars.late_site);
     kir_value *happened = kir_if_begin(&b, kir_not(&b, is_zero(&b, site)));
     kir_value *args[16] = {kir_sub(&b, site, u32(&b, 1))};
     uint8_t n = 1;
-    n = (uint8_t)(n + dwide_args(dwide_get(&b, d->late_index), args + n));
-    if (d->any_name) n = (uint8_t)(n + dwide_args(dwide_get(&b, d->late_name), args + n));
-    kir_call(&b, d->recorder, n, args, NULL);
+    n = (uint8_t)(n + dwide_args(dwide_get(&b, d->vars.late_index), args + n));
+    if (d->kernel.any_name) n = (uint8_t)(n + dwide_args(dwide_get(&b, d->vars.late_name), args + n));
+    kir_call(&b, d->vars.recorder, n, args, NULL);
     kir_if_end(&b, happened);
     d->failed = d->failed || b.failed;
     return body;
@@ -193,7 +193,7 @@ static void record(device *d, kir_builder *b, uint32_t site, device_wide index, 
     kir_value *args[16] = {u32(b, site)};
     uint8_t n = 1;
     n = (uint8_t)(n + dwide_args(index, args + n));
-    if (d->any_name) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
+    if (d->kernel.any_name) n = (uint8_t)(n + dwide_args(name.l ? name : dwide(d, b, 0), args + n));
     if (d->ghosts) args[n++] = kir_get(b, device_phase(d));
     kir_call(b, record_function(d), n, args, NULL);
     device_tell_group(d, b);
@@ -202,10 +202,10 @@ static void record(device *d, kir_builder *b, uint32_t site, device_wide index, 
 /* ---- stopping ---- */
 
 device_stop device_stop_here(const device *d) {
-    bool kernel = d->function == d->in->functions;
-    if (!d->ghosts || d->tail) return kernel ? DEVICE_EXIT : DEVICE_RETURN;
-    if (!kernel && !d->functions[d->function->id].ghosts) return DEVICE_RETURN;
-    return d->loops ? DEVICE_BREAK : DEVICE_FALL;
+    bool kernel = d->at.function == d->in->functions;
+    if (!d->ghosts || d->at.tail) return kernel ? DEVICE_EXIT : DEVICE_RETURN;
+    if (!kernel && !d->functions[d->at.function->id].ghosts) return DEVICE_RETURN;
+    return d->at.loops ? DEVICE_BREAK : DEVICE_FALL;
 }
 
 static void return_nothing(kir_builder *b) {
@@ -215,7 +215,7 @@ static void return_nothing(kir_builder *b) {
 
 void device_stop_lane(device *d, kir_builder *b) {
     device_stop how = device_stop_here(d);
-    d->maybe_stopped = d->maybe_stopped || how == DEVICE_BREAK || how == DEVICE_FALL;
+    d->at.maybe_stopped = d->at.maybe_stopped || how == DEVICE_BREAK || how == DEVICE_FALL;
     if (how == DEVICE_EXIT) {
         kir_exit(b);
         return;
@@ -227,29 +227,29 @@ void device_stop_lane(device *d, kir_builder *b) {
 }
 
 void device_guard(device *d, kir_builder *b, kir_value *bad, uint32_t site, device_wide index, device_wide name) {
-    bool fall = device_stop_here(d) == DEVICE_FALL, ask = fall && d->maybe_stopped;
+    bool fall = device_stop_here(d) == DEVICE_FALL, ask = fall && d->at.maybe_stopped;
     kir_value *branch = kir_if_begin(b, bad), *live = NULL;
     if (ask) live = kir_if_begin(b, device_is_live(d, b));
     record(d, b, site, index, name);
-    d->stops_pending = fall;
-    bool before = d->maybe_stopped;
+    d->at.stops_pending = fall;
+    bool before = d->at.maybe_stopped;
     device_stop_lane(d, b);
-    if (fall) d->maybe_stopped = before; /* in the good case; device_close_ifs sets it */
+    if (fall) d->at.maybe_stopped = before; /* in the good case; device_close_ifs sets it */
     if (live) kir_if_end(b, live);
     if (!fall) {
         kir_if_end(b, branch);
         return;
     }
     kir_if_else(b, branch);
-    d->ifs[d->open_ifs++] = branch;
+    d->at.ifs[d->at.open_ifs++] = branch;
 }
 
 void device_mask(device *d, kir_builder *b) {
-    if (device_stop_here(d) == DEVICE_FALL && d->maybe_stopped) d->ifs[d->open_ifs++] = kir_if_begin(b, device_is_live(d, b));
+    if (device_stop_here(d) == DEVICE_FALL && d->at.maybe_stopped) d->at.ifs[d->at.open_ifs++] = kir_if_begin(b, device_is_live(d, b));
 }
 
 void device_close_ifs(device *d, kir_builder *b) {
-    while (d->open_ifs) kir_if_end(b, d->ifs[--d->open_ifs]);
-    if (d->stops_pending) d->maybe_stopped = true;
-    d->stops_pending = false;
+    while (d->at.open_ifs) kir_if_end(b, d->at.ifs[--d->at.open_ifs]);
+    if (d->at.stops_pending) d->at.maybe_stopped = true;
+    d->at.stops_pending = false;
 }

@@ -270,17 +270,17 @@ static device_wide make_id(device *d, kir_builder *b, uint32_t id) {
 
 void device_prepare_ids(device *d, kir_builder *b, const kir_function *f) {
     bool used[HG_ID_COUNT] = {false};
-    memset(d->ids, 0, sizeof d->ids);
+    memset(d->at.ids, 0, sizeof d->at.ids);
     for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body))
         if (v->op == KIR_ID) used[kir_id_name(v) % HG_ID_COUNT] = true;
     for (uint32_t i = 0; i < HG_ID_COUNT; i++)
-        if (used[i]) d->ids[i] = make_id(d, b, i);
+        if (used[i]) d->at.ids[i] = make_id(d, b, i);
 }
 
 void device_lower_id(device *d, const kir_value *v) {
     kir_builder *b = &d->p->b;
     hg_idname id = kir_id_name(v);
-    device_wide x = d->ids[id];
+    device_wide x = d->at.ids[id];
     bool is_wide = id == HG_ID_GLOBAL_LANE_ID || id == HG_ID_LANE_COUNT;
     kir_value *value;
     if (!is_wide)

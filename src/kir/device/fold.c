@@ -216,9 +216,9 @@ static void note_uses(folder *x) {
 /* Whether each lane needs a place of its own for it. */
 static bool crosses(const folder *x, const kir_var *var) {
     const var_use *u = &x->uses[var->id];
-    if (var == x->lane || var == x->index || var == x->gone || var == x->d->open_state || var == x->d->open_arena) return false;
+    if (var == x->lane || var == x->index || var == x->gone || var == x->d->vars.open_state || var == x->d->vars.open_arena) return false;
     for (int i = 0; i < 2; i++)
-        if (var == x->d->open_base[i] || var == x->d->open_size[i]) return false;
+        if (var == x->d->vars.open_base[i] || var == x->d->vars.open_size[i]) return false;
     if (u->shared && !var->function) return true;
     if (u->run == NO_RUN) return false;
     if (u->run == MANY) return true;

@@ -30,8 +30,8 @@ static void fill(device *d, kir_builder *b) {
 }
 
 void device_begin_group(device *d, kir_builder *b) {
-    d->layout->shared_reserved = d->ghosts && (d->tell_faults || d->tell_alive) ? KIR_SHARED_RESERVED : 0;
-    if (d->fills) {
+    d->layout->shared_reserved = d->ghosts && (d->kernel.tell_faults || d->kernel.tell_alive) ? KIR_SHARED_RESERVED : 0;
+    if (d->kernel.fills) {
         fill(d, b);
     } else if (d->layout->shared_reserved) {
         kir_value *first = kir_if_begin(b, is_zero(b, device_linear(d, b)));
@@ -50,10 +50,10 @@ void device_begin_group(device *d, kir_builder *b) {
 /* All lanes of the group leave the kernel here, or the function and then its callers. */
 static void leave_together(device *d, kir_builder *b, kir_value *when) {
     kir_value *leave = kir_if_begin(b, when);
-    if (d->function == d->in->functions) {
+    if (d->at.function == d->in->functions) {
         kir_emit(b, KIR_EXIT, KIR_VOID, 0, NULL)->u.imm = 1;
     } else {
-        kir_var *stopped = device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped");
+        kir_var *stopped = device_own_var(d, &d->vars.block_stopped, KIR_BOOL, "block_stopped");
         kir_set(b, stopped, kir_const(b, KIR_BOOL, 1));
         uint8_t type = b->function ? b->function->result : (uint8_t)KIR_VOID;
         kir_return(b, type == KIR_VOID ? NULL : kir_const(b, type, 0));
@@ -62,25 +62,25 @@ static void leave_together(device *d, kir_builder *b, kir_value *when) {
 }
 
 void device_follow_block(device *d, kir_builder *b) {
-    if (d->block_stopped || d->tell_faults || d->tell_alive)
-        leave_together(d, b, kir_get(b, device_own_var(d, &d->block_stopped, KIR_BOOL, "block_stopped")));
+    if (d->vars.block_stopped || d->kernel.tell_faults || d->kernel.tell_alive)
+        leave_together(d, b, kir_get(b, device_own_var(d, &d->vars.block_stopped, KIR_BOOL, "block_stopped")));
 }
 
 static void synchronise(device *d, kir_builder *b, uint64_t id) {
     kir_value *number = kir_add(b, kir_get(b, device_sync(d)), u32(b, 1));
-    if (d->tell_alive) {
-        kir_value *live = d->maybe_stopped ? kir_if_begin(b, device_is_live(d, b)) : NULL;
+    if (d->kernel.tell_alive) {
+        kir_value *live = d->at.maybe_stopped ? kir_if_begin(b, device_is_live(d, b)) : NULL;
         device_raw_store(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), number, true);
         if (live) kir_if_end(b, live);
     }
     kir_emit(b, KIR_BARRIER, KIR_VOID, 0, NULL)->u.imm = id;
     kir_set(b, device_sync(d), number);
     kir_value *over = NULL;
-    if (d->tell_faults) {
+    if (d->kernel.tell_faults) {
         kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), HG_TYPE_U32, true);
         over = kir_binary(b, KIR_CMP_ULT, by(b, KIR_SUB, word, 1), number); /* 0: none */
     }
-    if (d->tell_alive) {
+    if (d->kernel.tell_alive) {
         kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), HG_TYPE_U32, true);
         kir_value *empty = kir_binary(b, KIR_CMP_ULT, word, number);
         over = over ? kir_binary(b, KIR_OR, over, empty) : empty;
@@ -98,8 +98,8 @@ void device_lower_barrier(device *d, const kir_value *v) {
     kir_var *phase = device_phase(d);
     kir_set(b, phase, kir_add(b, kir_get(b, phase), u32(b, 1)));
     /* who faulted before has taken all others along */
-    if (kir_in_loops_only(v) && d->function == d->in->functions)
-        d->maybe_stopped = d->can_exit || !d->options->whole_blocks || d->options->fold > 1;
+    if (kir_in_loops_only(v) && d->at.function == d->in->functions)
+        d->at.maybe_stopped = d->kernel.can_exit || !d->options->whole_blocks || d->options->fold > 1;
 }
 
 /* ---- the clock in loops that ghosts stay in: the group looks and leaves together ---- */
@@ -112,7 +112,7 @@ static bool has_own_barrier(const kir_value *loop) {
 
 void device_enter_kept(device *d, kir_builder *b, const kir_value *loop) {
     if (loop->u.loop.bounded) return;
-    kir_var *count = device_own_var(d, &d->common_rounds, HG_TYPE_U32, "common_rounds");
+    kir_var *count = device_own_var(d, &d->vars.common_rounds, HG_TYPE_U32, "common_rounds");
     kir_value *n = kir_add(b, kir_get(b, count), u32(b, 1));
     kir_set(b, count, n);
     kir_value *look = kir_if_begin(b, is_zero(b, by(b, KIR_AND, n, KIR_POLL_ROUNDS - 1)));

@@ -5,18 +5,18 @@
 #include "kir/builder.h"
 #include "kir/sugar.h"
 
-kir_var *device_stopped(device *d) { return device_own_var(d, &d->stopped, KIR_BOOL, "stopped"); }
+kir_var *device_stopped(device *d) { return device_own_var(d, &d->vars.stopped, KIR_BOOL, "stopped"); }
 
 kir_value *device_is_live(device *d, kir_builder *b) { return kir_not(b, kir_get(b, device_stopped(d))); }
 
 const device_place DEVICE_GROUP_MEMORY = {.kind = DEVICE_GROUP};
 
-kir_var *device_phase(device *d) { return device_own_var(d, &d->phase, HG_TYPE_U32, "phase"); }
+kir_var *device_phase(device *d) { return device_own_var(d, &d->vars.phase, HG_TYPE_U32, "phase"); }
 
-kir_var *device_sync(device *d) { return device_own_var(d, &d->sync, HG_TYPE_U32, "sync"); }
+kir_var *device_sync(device *d) { return device_own_var(d, &d->vars.sync, HG_TYPE_U32, "sync"); }
 
 void device_tell_group(device *d, kir_builder *b) {
-    if (!d->ghosts || !d->tell_faults || d->tail) return;
+    if (!d->ghosts || !d->kernel.tell_faults || d->at.tail) return;
     kir_value *word = u32(b, DEVICE_FAULT_WORD), *sync = kir_get(b, device_sync(d));
     device_raw_store(d, b, &DEVICE_GROUP_MEMORY, word, kir_add(b, sync, u32(b, 1)), true);
 }

@@ -148,15 +148,15 @@ static void keep_loops(keeper *k) {
         const in_function *own = &k->functions[f->id];
         for (uint32_t i = 0; i < own->count; i++) {
             kir_value *v = own->order[i];
-            if (v->op == KIR_EXIT && !has(own, v, POINT)) d->can_exit = true;
+            if (v->op == KIR_EXIT && !has(own, v, POINT)) d->kernel.can_exit = true;
             if (v->op != KIR_LOOP || !own->last[i] || !(v->uniformity >= KIR_BLOCK_UNIFORM || holds_barrier(d, v))) continue;
             set(k, own, v, POINT);
-            d->has_kept_loop = true;
+            d->kernel.has_kept_loop = true;
         }
     }
     const in_function *kernel = &k->functions[d->in->functions->id];
     for (const kir_value *v = d->in->functions->body->first; v; v = v->next)
-        if (has(kernel, v, POINT) || kernel->last[v->id]) d->last_kept = v;
+        if (has(kernel, v, POINT) || kernel->last[v->id]) d->at.last_kept = v;
 }
 
 static bool begin(keeper *k) {
@@ -184,7 +184,7 @@ hg_status device_find_kept(device *d) {
         for (kir_function *f = d->in->functions; f; f = f->next)
             for (uint32_t i = k.functions[f->id].count; i-- > 0;) visit(&k, f, &k.functions[f->id], k.functions[f->id].order[i]);
     }
-    d->can_exit = false; /* but for those that all lanes take */
+    d->kernel.can_exit = false; /* but for those that all lanes take */
     if (ok) keep_loops(&k);
     for (uint32_t i = 0; k.functions && i < d->in->function_count; i++) {
         hg_free(k.functions[i].order);

@@ -404,7 +404,7 @@ static void write_kernel(resumer *x, kir_function *lane) {
 /* ---- ---- */
 
 static bool prepare(resumer *x) {
-    (void)kir_most_rounds(x->m, x->d->recorder); /* numbers, and what loops show */
+    (void)kir_most_rounds(x->m, x->d->vars.recorder); /* numbers, and what loops show */
     x->count = kir_number(x->f);
     size_t size = (size_t)x->count + 1;
     x->order = hg_calloc(size, sizeof *x->order);

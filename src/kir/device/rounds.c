@@ -90,12 +90,12 @@ static uint64_t clearing(const kir_module *m) {
 void device_watch_rounds(device *d, kir_module *m) {
     uint32_t most = d->options->target.max_rounds / 2; /* compilers may have rounds of their own */
     if (!most || d->failed) return;
-    uint64_t rounds = kir_most_rounds(m, d->recorder); /* a lane that waits there to record a fault waits for one that records one */
+    uint64_t rounds = kir_most_rounds(m, d->vars.recorder); /* a lane that waits there to record a fault waits for one that records one */
     if (rounds < most && clearing(m) < most - rounds) return;
     kir_function *look = look_at_rounds(d);
     if (d->failed) return;
     look_at_barriers(d, m, look);
-    if (d->recorder) look_before(d, d->recorder, look, d->recorder->body, d->recorder->body->first, true);
+    if (d->vars.recorder) look_before(d, d->vars.recorder, look, d->vars.recorder->body, d->vars.recorder->body->first, true);
     close_kernel(d, m);
     if (!d->failed) look_before(d, m->functions, look, m->functions->body, NULL, false);
 }

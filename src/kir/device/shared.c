@@ -158,7 +158,7 @@ static bool kernel_alone(const kir_module *m) {
 bool device_writes_shared_first(device *d) {
     const uint32_t *block = d->options->block;
     uint64_t lanes = (uint64_t)block[0] * block[1] * block[2];
-    if (lanes == 0 || lanes > MOST_LANES || !d->options->whole_blocks || d->options->fold > 1 || d->can_exit || !kernel_alone(d->in))
+    if (lanes == 0 || lanes > MOST_LANES || !d->options->whole_blocks || d->options->fold > 1 || d->kernel.can_exit || !kernel_alone(d->in))
         return false;
     cover c = {.d = d, .count = kir_number(d->in->functions)};
     c.order = hg_calloc((size_t)c.count + 1, sizeof *c.order);
