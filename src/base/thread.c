@@ -2,6 +2,8 @@
 #include "base/thread.h"
 #include "base/fp.h"
 
+#include <string.h>
+
 #if HG_HAS_THREADS
 
 #include <sched.h>
@@ -114,6 +116,48 @@ uint32_t hg_cpu_count(void) {
     return n > 0 && n < 1000000 ? (uint32_t)n : 1;
 }
 
+hg_thread hg_thread_self(void) { return pthread_self(); }
+
+#if defined(__linux__) && !defined(__ANDROID__)
+
+uint32_t hg_cpu_current(void) {
+    int cpu = sched_getcpu();
+    return cpu < 0 ? HG_CPU_UNKNOWN : (uint32_t)cpu;
+}
+
+/* Whether the process, by its first thread, may use all of a set: it may not where somebody bound it after the threads were started. */
+static bool process_may(const cpu_set_t *set) {
+    cpu_set_t process, both;
+    if (sched_getaffinity(getpid(), sizeof process, &process) != 0) return false;
+    CPU_AND(&both, &process, set);
+    return CPU_EQUAL(&both, set);
+}
+
+bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) {
+    cpu_set_t now, without;
+    _Static_assert(sizeof now == sizeof place->home, "a bit a CPU");
+    if (cpu >= CPU_SETSIZE) return false;
+    if (pthread_getaffinity_np(thread, sizeof now, &now) != 0) return false;
+    if (!place->set || memcmp(&now, place->given, sizeof now) != 0) memcpy(place->home, &now, sizeof now);
+    memcpy(&without, place->home, sizeof without);
+    CPU_CLR(cpu, &without);
+    if (CPU_COUNT(&without) == 0 || !process_may(&without) || pthread_setaffinity_np(thread, sizeof without, &without) != 0) return false;
+    memcpy(place->given, &without, sizeof without);
+    place->without = cpu;
+    place->set = true;
+    return true;
+}
+
+#else
+
+uint32_t hg_cpu_current(void) { return HG_CPU_UNKNOWN; }
+bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) {
+    (void)thread, (void)place, (void)cpu;
+    return false;
+}
+
+#endif
+
 #else
 
 void hg_mutex_init(hg_mutex *mutex) { mutex->unused = 0; }
@@ -147,5 +191,11 @@ static uint64_t (*clock_source)(void);
 void hg_clock_set(uint64_t (*source)(void)) { clock_source = source; }
 uint64_t hg_clock_ns(void) { return clock_source ? clock_source() : 0; }
 uint32_t hg_cpu_count(void) { return 1; }
+uint32_t hg_cpu_current(void) { return HG_CPU_UNKNOWN; }
+hg_thread hg_thread_self(void) { return (hg_thread){0}; }
+bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu) {
+    (void)thread, (void)place, (void)cpu;
+    return false;
+}
 
 #endif

@@ -77,4 +77,20 @@ void hg_clock_set(uint64_t (*source)(void));
 #endif
 uint32_t hg_cpu_count(void); /* CPUs this process may run on, at least 1 */
 
+#define HG_CPU_UNKNOWN UINT32_MAX
+uint32_t hg_cpu_current(void); /* the CPU that the calling thread runs on, or HG_CPU_UNKNOWN */
+
+/* Where a thread may run: all zero at first. A bit a CPU: what it could use before, and what it was given without one of them. */
+typedef struct hg_thread_place {
+    uint64_t home[16], given[16];
+    uint32_t without;
+    bool set;
+} hg_thread_place;
+
+/* Keeps a thread that has not ended off one CPU, until it is kept off another one. What others set for the thread meanwhile is what it may use from
+ * then on. False, and nothing changes: the system has no such thing, the thread may use no other CPU, or the process (its first thread) not all of them.
+ * Calls for one place do not overlap. */
+bool hg_thread_keep_off(hg_thread thread, hg_thread_place *place, uint32_t cpu);
+hg_thread hg_thread_self(void);
+
 #endif

@@ -6,9 +6,10 @@
 
 #include <stdatomic.h>
 
-/* Idle threads watch for this long before they park: launches that follow each other closely find them awake.
- * 20 us is about four futex wake-ups; more would only burn the host's CPU. */
-enum { SPIN_NS = 20000 };
+/* Idle threads watch for this long before they park, and a caller before it sleeps until the others have left: launches that follow each other
+ * closely find all awake. About what a wake-up costs, in a virtual machine 20 us to the waker and 40 us until the woken thread runs: more would only burn
+ * the host's CPU. */
+enum { SPIN_NS = 50000 };
 
 typedef struct pool_range {
     _Alignas(64) _Atomic uint64_t span; /* first chunk in the low half, end in the high half */
@@ -20,30 +21,46 @@ typedef struct pool_job {
     void *user;
     uint64_t count, unit, chunks; /* elements; elements a chunk */
     uint32_t slots;
+    uint32_t cpu;            /* its caller's when it came, or HG_CPU_UNKNOWN */
     _Atomic uint32_t inside; /* pool threads that work on it, the caller not counted; changed under the pool's mutex */
     pool_range ranges[HG_THREAD_POOL_MAX];
 } pool_job;
 
+typedef struct thread_set {
+    uint64_t bits[HG_THREAD_POOL_MAX / 64];
+    uint32_t count;
+} thread_set;
+
 struct hg_thread_pool {
     hg_thread_pool *next; /* all pools, for fork */
     hg_mutex mutex, configure;
-    hg_cond wake, left; /* a job came or the pool stops; a thread left a job */
+    hg_cond left; /* a thread left a job */
     pool_job *jobs;
-    _Atomic uint32_t epoch;     /* counts jobs, so that a spinning thread sees a new one without the mutex */
-    _Atomic uint32_t threads;   /* wanted, the caller counted */
-    uint32_t sleeping, waiting; /* threads on wake; callers on left */
-    uint32_t started;           /* threads running */
-    bool tried, stopping;       /* threads were started (or refused) since the last stop */
-    hg_thread ids[HG_THREAD_POOL_MAX];
+    _Atomic uint32_t epoch;   /* counts jobs, so that a spinning thread sees a new one without the mutex */
+    _Atomic uint32_t threads; /* wanted, the caller counted */
+    _Atomic uint32_t waiting; /* callers on left; changed under the mutex */
+    uint32_t started;         /* threads running */
+    bool tried, stopping;     /* threads were started (or refused) since the last stop */
+    bool crowded;             /* the system put a thread on the CPU of the caller that woke it, and may do it again */
+    thread_set asleep;        /* on their wake */
     struct pool_worker {
         hg_thread_pool *pool;
         uint32_t index;
-    } workers[HG_THREAD_POOL_MAX];
+        hg_thread id;
+        hg_cond wake; /* a job came or the pool stops */
+        hg_thread_place place;
+    } workers[HG_THREAD_POOL_MAX]; /* from 1: 0 is the caller */
 };
 
 /* What this thread is doing now: nested calls run in place. */
 static HG_THREAD_LOCAL hg_thread_pool *current_pool;
 static HG_THREAD_LOCAL uint32_t current_index;
+
+static bool set_has(const thread_set *set, uint32_t i) { return set->bits[i / 64] >> i % 64 & 1; }
+static void set_flip(thread_set *set, uint32_t i) {
+    set->count += set_has(set, i) ? UINT32_MAX : 1;
+    set->bits[i / 64] ^= UINT64_C(1) << i % 64;
+}
 
 static uint64_t pack(uint64_t begin, uint64_t end) { return begin | end << 32; }
 static uint64_t span_begin(uint64_t span) { return span & UINT32_MAX; }
@@ -115,44 +132,68 @@ static pool_job *pick(hg_thread_pool *pool, uint32_t me) {
     return best;
 }
 
-static void spin_for_job(hg_thread_pool *pool, uint32_t epoch) {
+/* False: none came in time. */
+static bool spin_for_job(hg_thread_pool *pool, uint32_t epoch) {
     uint64_t until = hg_clock_ns() + SPIN_NS;
     do {
         for (int i = 0; i < 32; i++) {
-            if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != epoch) return;
+            if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != epoch) return true;
             hg_cpu_relax();
         }
     } while (hg_clock_ns() < until);
+    return false;
+}
+
+/* Under the mutex. Who wakes a thread takes it out of the set. */
+static void park(struct pool_worker *worker) {
+    hg_thread_pool *pool = worker->pool;
+    set_flip(&pool->asleep, worker->index);
+    while (set_has(&pool->asleep, worker->index) && !pool->stopping) hg_cond_wait(&worker->wake, &pool->mutex);
+    if (set_has(&pool->asleep, worker->index)) set_flip(&pool->asleep, worker->index);
+}
+
+/* Two threads on one CPU are no faster than one, and a system moves them apart only after milliseconds. True: it gave up the mutex meanwhile. */
+static bool step_aside(struct pool_worker *worker, uint32_t cpu) {
+    if (hg_cpu_current() != cpu || cpu == HG_CPU_UNKNOWN) return false;
+    worker->pool->crowded = true;
+    hg_mutex_unlock(&worker->pool->mutex);
+    hg_thread_keep_off(hg_thread_self(), &worker->place, cpu);
+    hg_mutex_lock(&worker->pool->mutex);
+    return true;
+}
+
+/* Under the mutex, which it gives up meanwhile. */
+static void join_job(hg_thread_pool *pool, pool_job *job, uint32_t me) {
+    atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
+    hg_mutex_unlock(&pool->mutex);
+    work(job, me);
+    atomic_fetch_sub(&job->inside, 1); /* the job may be gone from here on */
+    bool waiting = atomic_load(&pool->waiting) != 0;
+    hg_mutex_lock(&pool->mutex);
+    if (waiting) hg_cond_broadcast(&pool->left);
 }
 
 static void *worker_main(void *user) {
     struct pool_worker *worker = user;
     hg_thread_pool *pool = worker->pool;
-    uint32_t me = worker->index;
     hg_thread_name("hologram-pool");
     current_pool = pool;
-    current_index = me;
+    current_index = worker->index;
+    bool aside = false; /* once for each job */
     hg_mutex_lock(&pool->mutex);
     while (!pool->stopping) {
-        pool_job *job = pick(pool, me);
+        pool_job *job = pick(pool, worker->index);
         if (job) {
-            atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
-            hg_mutex_unlock(&pool->mutex);
-            work(job, me);
-            hg_mutex_lock(&pool->mutex);
-            atomic_fetch_sub_explicit(&job->inside, 1, memory_order_release); /* the job may be gone from here on */
-            if (pool->waiting) hg_cond_broadcast(&pool->left);
+            aside = !aside && step_aside(worker, job->cpu);
+            if (aside) continue;
+            join_job(pool, job, worker->index);
             continue;
         }
         uint32_t epoch = atomic_load_explicit(&pool->epoch, memory_order_relaxed);
         hg_mutex_unlock(&pool->mutex);
-        spin_for_job(pool, epoch);
+        bool came = spin_for_job(pool, epoch);
         hg_mutex_lock(&pool->mutex);
-        if (!pool->stopping && atomic_load_explicit(&pool->epoch, memory_order_relaxed) == epoch) {
-            pool->sleeping++;
-            hg_cond_wait(&pool->wake, &pool->mutex);
-            pool->sleeping--;
-        }
+        if (!came && atomic_load_explicit(&pool->epoch, memory_order_relaxed) == epoch) park(worker);
     }
     hg_mutex_unlock(&pool->mutex);
     return NULL;
@@ -167,9 +208,11 @@ static void start_threads(hg_thread_pool *pool) {
 #if HG_HAS_THREADS
     uint32_t wanted = atomic_load_explicit(&pool->threads, memory_order_relaxed);
     for (uint32_t i = 1; i < wanted; i++) {
-        pool->workers[i].pool = pool;
-        pool->workers[i].index = i;
-        if (!hg_thread_start(&pool->ids[i], worker_main, &pool->workers[i])) break;
+        struct pool_worker *worker = &pool->workers[i];
+        worker->pool = pool;
+        worker->index = i;
+        worker->place = (hg_thread_place){0};
+        if (!hg_thread_start(&worker->id, worker_main, worker)) break;
         pool->started = i;
     }
 #endif
@@ -179,10 +222,10 @@ static void stop_threads(hg_thread_pool *pool) {
     hg_mutex_lock(&pool->mutex);
     pool->stopping = true;
     atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_relaxed);
-    hg_cond_broadcast(&pool->wake);
     uint32_t started = pool->started;
+    for (uint32_t i = 1; i <= started; i++) hg_cond_signal(&pool->workers[i].wake);
     hg_mutex_unlock(&pool->mutex);
-    for (uint32_t i = 1; i <= started; i++) hg_thread_join(pool->ids[i]);
+    for (uint32_t i = 1; i <= started; i++) hg_thread_join(pool->workers[i].id);
     hg_mutex_lock(&pool->mutex);
     pool->started = 0;
     pool->stopping = pool->tried = false;
@@ -197,8 +240,8 @@ static hg_thread_pool *all_pools;
 static void init_locks(hg_thread_pool *pool) {
     hg_mutex_init(&pool->mutex);
     hg_mutex_init(&pool->configure);
-    hg_cond_init(&pool->wake);
     hg_cond_init(&pool->left);
+    for (uint32_t i = 1; i < HG_THREAD_POOL_MAX; i++) hg_cond_init(&pool->workers[i].wake);
 }
 
 #if HG_HAS_THREADS
@@ -216,7 +259,9 @@ static void after_fork_parent(void) {
 static void after_fork_child(void) {
     for (hg_thread_pool *pool = all_pools; pool; pool = pool->next) {
         pool->jobs = NULL; /* jobs of threads that do not exist here */
-        pool->sleeping = pool->waiting = pool->started = 0;
+        pool->asleep = (thread_set){{0}, 0};
+        atomic_store_explicit(&pool->waiting, 0, memory_order_relaxed);
+        pool->started = 0;
         pool->tried = pool->stopping = false;
         init_locks(pool);
     }
@@ -269,8 +314,8 @@ void hg_thread_pool_destroy(hg_thread_pool *pool) {
     hg_mutex_unlock(&all_mutex);
     hg_mutex_destroy(&pool->mutex);
     hg_mutex_destroy(&pool->configure);
-    hg_cond_destroy(&pool->wake);
     hg_cond_destroy(&pool->left);
+    for (uint32_t i = 1; i < HG_THREAD_POOL_MAX; i++) hg_cond_destroy(&pool->workers[i].wake);
     hg_free(pool);
 }
 
@@ -306,6 +351,20 @@ static void split(pool_job *job) {
     }
 }
 
+/* Under the mutex: the first of the sleeping threads, as many as are wanted, as awake from here on. Where the system puts them on the caller's CPU they are kept
+ * off it while they sleep, and so begin elsewhere. */
+static thread_set choose_sleepers(hg_thread_pool *pool, uint64_t wanted, uint32_t cpu) {
+    thread_set chosen = {{0}, 0};
+    for (uint32_t i = 1; pool->asleep.count && chosen.count < wanted; i++) {
+        if (!set_has(&pool->asleep, i)) continue;
+        struct pool_worker *worker = &pool->workers[i];
+        if (pool->crowded && !(worker->place.set && worker->place.without == cpu)) hg_thread_keep_off(worker->id, &worker->place, cpu);
+        set_flip(&pool->asleep, i);
+        set_flip(&chosen, i);
+    }
+    return chosen;
+}
+
 static void publish(hg_thread_pool *pool, pool_job *job) {
     hg_mutex_lock(&pool->mutex);
     start_threads(pool);
@@ -313,13 +372,26 @@ static void publish(hg_thread_pool *pool, pool_job *job) {
     while (*link) link = &(*link)->next;
     *link = job;
     atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_relaxed);
-    uint32_t sleeping = pool->sleeping;
+    thread_set woken = choose_sleepers(pool, job->chunks - 1, job->cpu);
     hg_mutex_unlock(&pool->mutex);
-    if (!sleeping) return;
-    if (job->chunks > sleeping)
-        hg_cond_broadcast(&pool->wake);
-    else
-        for (uint64_t i = 1; i < job->chunks; i++) hg_cond_signal(&pool->wake);
+    for (uint32_t i = 1; woken.count; i++) {
+        if (!set_has(&woken, i)) continue;
+        set_flip(&woken, i);
+        hg_cond_signal(&pool->workers[i].wake);
+    }
+}
+
+/* False: some thread is inside still. */
+static bool spin_for_end(pool_job *job) {
+    if (!atomic_load_explicit(&job->inside, memory_order_acquire)) return true;
+    uint64_t until = hg_clock_ns() + SPIN_NS;
+    do {
+        for (int i = 0; i < 32; i++) {
+            if (!atomic_load_explicit(&job->inside, memory_order_acquire)) return true;
+            hg_cpu_relax();
+        }
+    } while (hg_clock_ns() < until);
+    return false;
 }
 
 /* No thread can enter after this; those inside finish what they hold. */
@@ -329,16 +401,11 @@ static void retire(hg_thread_pool *pool, pool_job *job) {
     while (*link && *link != job) link = &(*link)->next;
     if (*link) *link = job->next;
     hg_mutex_unlock(&pool->mutex);
-    for (int i = 0; i < 256; i++) {
-        if (!atomic_load_explicit(&job->inside, memory_order_acquire)) return;
-        hg_cpu_relax();
-    }
+    if (spin_for_end(job)) return;
     hg_mutex_lock(&pool->mutex);
-    while (atomic_load_explicit(&job->inside, memory_order_acquire)) {
-        pool->waiting++;
-        hg_cond_wait(&pool->left, &pool->mutex);
-        pool->waiting--;
-    }
+    atomic_fetch_add(&pool->waiting, 1); /* before it looks again: a thread that leaves does it in the other order */
+    while (atomic_load(&job->inside)) hg_cond_wait(&pool->left, &pool->mutex);
+    atomic_fetch_sub(&pool->waiting, 1);
     hg_mutex_unlock(&pool->mutex);
 }
 
@@ -357,6 +424,7 @@ static void run_shared(hg_thread_pool *pool, uint64_t count, uint64_t unit, uint
     job.unit = unit;
     job.chunks = chunks;
     job.slots = threads;
+    job.cpu = hg_cpu_current();
     atomic_init(&job.inside, 0);
     split(&job);
     current_pool = pool;

@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include "test.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -159,6 +160,118 @@ static void test_parallel(hg_thread_pool *pool) {
     }
 }
 
+/* ---- places ---- */
+
+#if defined(__linux__)
+
+static cpu_set_t one_cpu(uint32_t cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return set;
+}
+
+/* Whether this thread may use what it could at first, but for one CPU. */
+static bool lacks_only(const cpu_set_t *all, uint32_t cpu) {
+    cpu_set_t now, without = *all;
+    CPU_CLR(cpu, &without);
+    return sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &without);
+}
+
+static void test_keep_off(const cpu_set_t *all, uint32_t a, uint32_t b) {
+    cpu_set_t only = one_cpu(b), now;
+    hg_thread_place place = {0};
+    hg_thread self = hg_thread_self();
+    CHECK(CPU_ISSET(hg_cpu_current(), all));
+    CHECK(hg_thread_keep_off(self, &place, a) && lacks_only(all, a) && hg_cpu_current() != a);
+    CHECK(hg_thread_keep_off(self, &place, a) && lacks_only(all, a)); /* it is already */
+    CHECK(hg_thread_keep_off(self, &place, b) && lacks_only(all, b) && hg_cpu_current() != b);
+    CHECK(!hg_thread_keep_off(self, &place, HG_CPU_UNKNOWN));
+    CHECK(sched_setaffinity(0, sizeof only, &only) == 0); /* somebody else says where it runs */
+    CHECK(hg_thread_keep_off(self, &place, a));
+    CHECK(!hg_thread_keep_off(self, &place, b));
+    CHECK(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &only));
+    CHECK(sched_setaffinity(0, sizeof *all, all) == 0);
+    place = (hg_thread_place){0};
+    only = one_cpu(a);
+    CHECK(sched_setaffinity(getpid(), sizeof only, &only) == 0); /* the process, which may not use b now */
+    CHECK(!hg_thread_keep_off(self, &place, a));
+    CHECK(sched_setaffinity(getpid(), sizeof *all, all) == 0);
+}
+
+/* A thread of the pool that is on its caller's CPU leaves it, and begins elsewhere when another CPU is the caller's and it is woken. */
+typedef struct places {
+    cpu_set_t all;
+    uint32_t caller;
+    _Atomic int arrived;
+    bool crowd, apart; /* apart: the thread may use all CPUs but the caller's */
+} places;
+
+static void see_place(void *user, uint64_t begin, uint64_t end, uint32_t worker) {
+    places *p = user;
+    (void)begin, (void)end;
+    if (worker) {
+        cpu_set_t only = one_cpu(p->caller);
+        p->apart = lacks_only(&p->all, p->caller);
+        if (p->crowd && (sched_setaffinity(0, sizeof only, &only) || sched_setaffinity(0, sizeof p->all, &p->all))) p->apart = false;
+    }
+    meet(&p->arrived, 0, 1, worker);
+}
+
+static bool apart_from(hg_thread_pool *pool, places *p, uint32_t caller, bool crowd) {
+    cpu_set_t only = one_cpu(caller);
+    if (sched_setaffinity(0, sizeof only, &only) != 0) return false;
+    p->caller = caller;
+    p->crowd = crowd;
+    atomic_store(&p->arrived, 0);
+    hg_thread_pool_run(pool, 2, 1, see_place, p);
+    return p->apart;
+}
+
+/* On a busy machine the thread may be moved, or be awake still, before the pool looks. */
+static bool becomes_apart(hg_thread_pool *pool, places *p, uint32_t caller, bool crowd) {
+    for (int i = 0; i < 200; i++) {
+        if (crowd)
+            apart_from(pool, p, caller, true);
+        else
+            usleep(5000); /* long enough for the thread to park */
+        if (apart_from(pool, p, caller, false)) return true;
+    }
+    return false;
+}
+
+static void *see_places(void *unused) {
+    (void)unused;
+    places p = {.apart = false};
+    uint32_t cpus[2] = {0, 0}, found = 0;
+    CHECK(sched_getaffinity(0, sizeof p.all, &p.all) == 0);
+    for (uint32_t i = 0; i < CPU_SETSIZE && found < 2; i++)
+        if (CPU_ISSET(i, &p.all)) cpus[found++] = i;
+    if (found < 2) {
+        SKIP("places of threads: this process may use one CPU only");
+        return NULL;
+    }
+    test_keep_off(&p.all, cpus[0], cpus[1]);
+    hg_thread_pool *pool = hg_thread_pool_create(2);
+    _Atomic int arrived = 0;
+    hg_thread_pool_run(pool, 2, 1, meet, &arrived); /* starts its thread, which may use all */
+    CHECK(becomes_apart(pool, &p, cpus[0], true));
+    CHECK(becomes_apart(pool, &p, cpus[1], false));
+    CHECK(becomes_apart(pool, &p, cpus[0], false));
+    hg_thread_pool_destroy(pool);
+    return NULL;
+}
+
+/* Not on the first thread of the process, which says what the process may use. */
+static void test_places(void) {
+    hg_thread thread;
+    if (hg_thread_start(&thread, see_places, NULL)) hg_thread_join(thread);
+}
+
+#else
+static void test_places(void) { SKIP("places of threads: this system has none"); }
+#endif
+
 /* ---- fork and refusal ---- */
 
 /* True when a child that runs body ends well. */
@@ -253,6 +366,7 @@ int main(void) {
     CHECK_U64(hg_thread_pool_count(hg_thread_pool_global()), hg_cpu_count() < HG_THREAD_POOL_MAX ? hg_cpu_count() : HG_THREAD_POOL_MAX);
     CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), 3) == HG_OK);
     test_parallel(hg_thread_pool_global());
+    test_places();
     test_fork();
     test_refusal();
     CHECK(hg_thread_pool_set_threads(hg_thread_pool_global(), 1) == HG_OK); /* ends its threads */
