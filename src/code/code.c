@@ -20,7 +20,7 @@ static void forked(void *user) {
     hg_code_set *set = user;
     for (hg_code **at = &set->first; *at;) {
         hg_code *c = *at;
-        if (c->ready) {
+        if (c->job.done) {
             at = &c->next;
             continue;
         }
@@ -103,6 +103,40 @@ void hg_code_set_destroy(hg_code_set *set) {
     hg_code_set_release(set);
 }
 
+/* ---- the driver's compiler, where it goes on after its call ---- */
+
+enum { LOOK_AGAIN_NS = 1000000 };
+
+static hg_code_state ask_driver(const hg_code_set *set, hg_driver_kernel *kernel, int *seen) {
+    bool ready = true;
+    if (!set->driver->kernel_ready || hg_atomic_load(seen, HG_ACQUIRE)) return HG_CODE_READY;
+    if (set->driver->kernel_ready(kernel, &ready) != HG_OK) return HG_CODE_FAILED;
+    if (ready) hg_atomic_store(seen, 1, HG_RELEASE);
+    return ready ? HG_CODE_READY : HG_CODE_PENDING;
+}
+
+/* A moment, in which it goes on. */
+static void rest(hg_code_set *set) {
+    if (set->driver->device_poll) {
+        set->driver->device_poll(set->device);
+        return;
+    }
+    hg_mutex_lock(&set->lock);
+    (void)hg_cond_wait_until(&set->changed, &set->lock, hg_clock_ns() + LOOK_AGAIN_NS);
+    hg_mutex_unlock(&set->lock);
+}
+
+hg_code_state hg_code_look_at_all(hg_code_set *set) { return ask_driver(set, set->kernel, &set->ready); }
+
+hg_status hg_code_await_all(hg_code_set *set) {
+    hg_code_state state;
+    while ((state = hg_code_look_at_all(set)) == HG_CODE_PENDING) {
+        if (!hg_driver_can_wait(set->driver)) return hg_driver_would_block(set->driver, "a launch whose code is not there yet");
+        rest(set);
+    }
+    return state == HG_CODE_READY ? HG_OK : hg_error_record()->status;
+}
+
 /* ---- asking ---- */
 
 /* Under the lock: takes the code of a key out of the list; NULL: the list has no such code. */
@@ -116,40 +150,43 @@ static hg_code *unlink_found(hg_code_set *set, const hg_code_key *key) {
     return NULL;
 }
 
-/* The job that makes c was left alone and is over. */
-static void made_late(hg_code_set *set, hg_code *c, hg_status status) {
-    hg_mutex_lock(&set->lock);
-    c->ready = true;
-    if (status != HG_OK) { /* the next launch tries again */
-        (void)unlink_found(set, &c->key);
-        set->count--;
-        hg_atomic_sub_fetch(&c->references, 1, HG_ACQ_REL);
-    }
-    hg_cond_broadcast(&set->changed);
-    hg_mutex_unlock(&set->lock);
-    hg_code_release(set, c);
-    hg_code_set_release(set);
-}
-
-/* From a copy: passes write ids and facts into what they read. */
-static hg_status compile(hg_code_set *set, hg_code *c, const uint32_t group[3], uint64_t group_memory, bool *left) {
-    kir_module *m = NULL;
-    HG_TRY(kir_copy(set->low, &m));
-    hg_status status = hg_code_compile_form(set, c, m, group, group_memory, made_late, left);
-    kir_module_destroy(m);
-    return status;
-}
-
 static void link_first(hg_code_set *set, hg_code *c) {
     c->next = set->first;
     set->first = c;
+}
+
+/* What cannot be made: who asks from now on has it made again. */
+static void forget(hg_code_set *set, hg_code *c) {
+    hg_mutex_lock(&set->lock);
+    bool listed = false;
+    for (hg_code **at = &set->first; *at && !listed; at = listed ? at : &(*at)->next) {
+        listed = *at == c;
+        if (listed) *at = c->next;
+    }
+    set->count -= listed;
+    hg_mutex_unlock(&set->lock);
+    if (listed) hg_code_release(set, c);
+}
+
+static hg_status run_create(hg_compile_job *job) { return hg_code_compile_form((hg_code *)job); }
+
+static void over_create(hg_compile_job *job, hg_status status) {
+    hg_code *c = (hg_code *)job;
+    if (status != HG_OK) forget(c->set, c);
+}
+
+static void drop_create(hg_compile_job *job) {
+    hg_code *c = (hg_code *)job;
+    hg_code_set *set = c->set;
+    hg_code_release(set, c);
+    hg_code_set_release(set);
 }
 
 /* Under the lock: room for one more. Code that is being made stays. */
 static void drop_last(hg_code_set *set) {
     hg_code **last = NULL;
     for (hg_code **at = &set->first; *at; at = &(*at)->next)
-        if ((*at)->ready) last = at;
+        if ((*at)->job.done) last = at;
     if (!last) return;
     hg_code *c = *last;
     *last = c->next;
@@ -157,105 +194,123 @@ static void drop_last(hg_code_set *set) {
     hg_code_release(set, c);
 }
 
-static hg_code *new_code(const hg_code_key *key) {
+static hg_code *new_code(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory) {
     hg_code *c = hg_calloc(1, sizeof *c);
     if (!c) return NULL;
     c->key = *key;
-    c->references = 2; /* the list, and who asked */
+    c->set = set;
+    memcpy(c->group, group, sizeof c->group);
+    c->group_memory = group_memory;
+    c->references = 3; /* the list, the job, and who asked */
+    c->job = (hg_compile_job){.run = run_create, .over = over_create, .drop = drop_create, .lock = &set->lock, .changed = &set->changed};
+    memcpy(c->job.name, set->name, sizeof c->job.name);
     return c;
+}
+
+hg_status hg_code_ask(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory, hg_code **code) {
+    hg_mutex_lock(&set->lock);
+    hg_code *c = unlink_found(set, key);
+    bool found = c != NULL;
+    if (found)
+        hg_code_retain(c);
+    else if ((c = new_code(set, key, group, group_memory)) != NULL && set->count++ >= MAX_CODES)
+        drop_last(set);
+    if (c) link_first(set, c);
+    hg_mutex_unlock(&set->lock);
+    if (!c) return hg_fail_memory();
+    *code = c;
+    if (found) return HG_OK;
+    hg_atomic_add_fetch(&set->references, 1, HG_RELAXED); /* the job's */
+    hg_compiler_start(set->compiler, &c->job);
+    return HG_OK;
+}
+
+hg_code_state hg_code_look(hg_code *c) {
+    hg_code_state state = hg_compiler_look(&c->job);
+    if (state != HG_CODE_READY) return state;
+    state = ask_driver(c->set, c->kernel, &c->ready);
+    if (state == HG_CODE_FAILED) {
+        hg_error kept = *hg_error_record();
+        forget(c->set, c);
+        *hg_error_record() = kept;
+    }
+    return state;
+}
+
+void hg_code_wait(hg_code *c, uint64_t until_ns) {
+    hg_compiler_wait(&c->job, until_ns);
+    while (hg_code_look(c) == HG_CODE_PENDING && hg_clock_ns() < until_ns) rest(c->set);
 }
 
 hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory, hg_code **code) {
     hg_code *c;
-    hg_mutex_lock(&set->lock);
-    while ((c = unlink_found(set, key)) != NULL) {
-        link_first(set, c);
-        if (c->ready) {
-            hg_atomic_fetch_add(&c->references, 1, HG_RELAXED);
-            hg_mutex_unlock(&set->lock);
-            *code = c;
-            return HG_OK;
-        }
-        hg_status status = hg_compiler_check(set->compiler); /* nobody waits for it */
-        if (status != HG_OK) {
-            hg_mutex_unlock(&set->lock);
-            return status;
-        }
-        hg_cond_wait(&set->changed, &set->lock);
-    }
-    c = new_code(key);
-    if (c) {
-        if (set->count >= MAX_CODES) drop_last(set);
-        link_first(set, c);
-        set->count++;
-    }
-    hg_mutex_unlock(&set->lock);
-    if (!c) return hg_fail_memory();
-    bool left = false;
-    hg_atomic_add_fetch(&set->references, 1, HG_RELAXED); /* the job's, if it is left alone, as is c then */
-    hg_status status = compile(set, c, group, group_memory, &left);
-    if (!left) hg_code_set_release(set);
-    hg_mutex_lock(&set->lock);
-    if (left) {
-        hg_cond_broadcast(&set->changed);
-        hg_mutex_unlock(&set->lock);
-        return status;
-    }
-    c->ready = true;
-    if (status != HG_OK) {
-        (void)unlink_found(set, key);
-        set->count--;
-        c->references = 0; /* no other thread has seen it ready */
-    }
-    hg_cond_broadcast(&set->changed);
-    hg_mutex_unlock(&set->lock);
-    if (status != HG_OK)
-        destroy(set, c);
-    else
+    HG_TRY(hg_code_ask(set, key, group, group_memory, &c));
+    hg_code_wait(c, UINT64_MAX);
+    if (hg_code_look(c) == HG_CODE_READY) {
         *code = c;
-    return status;
+        return HG_OK;
+    }
+    hg_error kept = *hg_error_record();
+    hg_code_release(set, c);
+    *hg_error_record() = kept;
+    return kept.status;
 }
 
 /* ---- the part of the driver's compiler that runs with a dispatch ---- */
 
-typedef struct prepare_job {
-    hg_compile_job job;
+struct hg_code_preparing {
+    hg_compile_job job;  /* the first field */
+    uint32_t references; /* atomic: the job, and who asked */
     hg_code_set *set;
     hg_code *c;
     hg_driver_dispatch idle;
-} prepare_job;
+};
 
 static hg_status run_prepare(hg_compile_job *job) {
-    prepare_job *j = (prepare_job *)job;
-    return j->set->driver->code_prepare(j->c->kernel, &j->idle);
+    const hg_code_preparing *p = (hg_code_preparing *)job;
+    uint64_t start = hg_profile_start(p->set->profile);
+    hg_status status = p->set->driver->code_prepare(p->c->kernel, &p->idle);
+    if (start) hg_code_record(p->set, "driver, first dispatch", start);
+    return status;
 }
 
-static void end_prepare(hg_compile_job *job) {
-    prepare_job *j = (prepare_job *)job;
-    hg_code_set *set = j->set;
-    hg_code_release(set, j->c);
-    hg_free((void *)(uintptr_t)j->idle.record);
-    hg_free((void *)(uintptr_t)j->idle.slots);
-    hg_free(j);
+void hg_code_prepare_end(hg_code_preparing *p) {
+    if (!p || hg_atomic_sub_fetch(&p->references, 1, HG_ACQ_REL) != 0) return;
+    hg_code_set *set = p->set;
+    hg_code_release(set, p->c);
+    hg_free((void *)(uintptr_t)p->idle.record);
+    hg_free((void *)(uintptr_t)p->idle.slots);
+    hg_free(p);
     hg_code_set_release(set);
 }
 
-hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like) {
-    prepare_job *j = hg_calloc(1, sizeof *j);
-    if (!j) return hg_fail_memory();
-    *j = (prepare_job){.job = {.run = run_prepare, .late = end_prepare}, .set = set, .c = c, .idle = *like};
-    memcpy(j->job.name, set->name, sizeof j->job.name);
-    j->idle.record = hg_calloc(like->record_bytes + (size_t)1, 1);
-    j->idle.slots = hg_calloc(like->slot_count + (size_t)1, sizeof *j->idle.slots);
+static void drop_prepare(hg_compile_job *job) { hg_code_prepare_end((hg_code_preparing *)job); }
+
+hg_status hg_code_prepare(hg_code_set *set, hg_code *c, const hg_driver_dispatch *like, hg_code_preparing **preparing) {
+    hg_code_preparing *p = hg_calloc(1, sizeof *p);
+    if (!p) return hg_fail_memory();
+    *p = (hg_code_preparing){.job = {.run = run_prepare, .drop = drop_prepare, .lock = &set->lock, .changed = &set->changed},
+                             .references = 1,
+                             .set = set,
+                             .c = c,
+                             .idle = *like};
+    memcpy(p->job.name, set->name, sizeof p->job.name);
+    p->idle.record = hg_calloc(like->record_bytes + (size_t)1, 1);
+    p->idle.slots = hg_calloc(like->slot_count + (size_t)1, sizeof *p->idle.slots);
     hg_atomic_add_fetch(&set->references, 1, HG_RELAXED);
     hg_code_retain(c);
-    bool left = false, ready = j->idle.record && j->idle.slots;
-    uint64_t start = hg_profile_start(set->profile);
-    hg_status status = ready ? hg_compiler_run(set->compiler, &j->job, &left) : hg_fail_memory();
-    if (start) hg_code_record(set, "driver, first dispatch", start);
-    if (!left) end_prepare(&j->job);
-    return status;
+    if (!p->idle.record || !p->idle.slots) {
+        hg_code_prepare_end(p);
+        return hg_fail_memory();
+    }
+    p->references = 2;
+    hg_compiler_start(set->compiler, &p->job);
+    *preparing = p;
+    return HG_OK;
 }
+
+hg_code_state hg_code_prepare_look(hg_code_preparing *p) { return hg_compiler_look(&p->job); }
+void hg_code_prepare_wait(hg_code_preparing *p, uint64_t until_ns) { hg_compiler_wait(&p->job, until_ns); }
 
 hg_status hg_code_ahead(hg_code_set *set, bool keep_high) {
     if (!hg_code_in_device_form(set)) {

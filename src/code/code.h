@@ -34,10 +34,14 @@ typedef struct hg_code_field {
 
 /* Code in device form. */
 typedef struct hg_code {
+    hg_compile_job job; /* that makes what follows; the first field. Its lock is the set's */
     struct hg_code *next;
     hg_code_key key;
-    uint32_t references; /* atomic: the kernel's list, dispatches, bindings */
-    bool ready;          /* under the set's lock: false while a thread compiles it */
+    uint32_t references; /* atomic: the kernel's list, the compiler's job, dispatches, bindings */
+    struct hg_code_set *set;
+    uint32_t group[3]; /* of the launch that asked first */
+    uint64_t group_memory;
+    int ready; /* atomic: the driver's compiler was seen to be through with the kernel */
     hg_driver_kernel *kernel;
     kir_device_layout layout;
     hg_code_field *fields;
@@ -57,12 +61,13 @@ typedef struct hg_code_set {
     hg_background_job job;     /* of it */
     int better;                /* hg_code_better; atomic */
     uint64_t input_count, slot_count;
-    uint32_t references;      /* atomic: whoever created the set, jobs of the compiler that were left alone, the background's job */
+    uint32_t references;      /* atomic: whoever created the set, jobs of the compiler, the background's job */
     char name[64];            /* of the kernel, cut */
     hg_program *program;      /* what modules point to, for as long as jobs may read them; or NULL */
     kir_module *high;         /* before legalisation; NULL once nothing is made from it any more */
     kir_module *low;          /* legalised. What device forms are made from; else NULL once the code is there */
     hg_driver_kernel *kernel; /* the code for all launches; NULL: they ask with a key */
+    int ready;                /* atomic: the driver's compiler was seen to be through with it */
     hg_mutex lock;
     hg_cond changed;
     hg_fork_lock forks;
@@ -125,13 +130,30 @@ hg_better hg_code_better(const hg_code_set *set);
 
 static inline bool hg_code_in_device_form(const hg_code_set *set) { return set->caps->compiler.device_form; }
 
-/* The code of a key: found, made now, or waited for while another thread makes it. Retained; hg_code_release. Where the driver's compiler takes
- * too long (compiler.h) the launch fails; the code is there for later ones once it is made. group, group_memory: of the
- * launch. */
+/* Whether the code for all launches is there. FAILED: this thread's error says why. */
+hg_code_state hg_code_look_at_all(hg_code_set *set);
+/* Waits for it, where the host can wait. */
+hg_status hg_code_await_all(hg_code_set *set) HG_NODISCARD;
+
+/* The code of a key: found, or being made from now on. Retained; hg_code_release. It may be used when it is READY: a run that needs it waits for it
+ * as for an event. Code that cannot be made is FAILED for all who asked before that was known; who asks later has it made again. group, group_memory:
+ * of the launch. */
+hg_status hg_code_ask(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
+                      hg_code **code) HG_NODISCARD;
+hg_code_state hg_code_look(hg_code *code); /* FAILED: this thread's error says why */
+void hg_code_wait(hg_code *code,
+                  uint64_t until_ns); /* until it is not pending any more, or that moment has come; where the host can wait */
+/* The same at once, waited for: never pending. */
 hg_status hg_code_get(hg_code_set *set, const hg_code_key *key, const uint32_t group[3], uint64_t group_memory,
                       hg_code **code) HG_NODISCARD;
+
 /* The part of the driver's compiler that runs with a dispatch, for dispatches like this one (hg_driver.code_prepare). */
-hg_status hg_code_prepare(hg_code_set *set, hg_code *code, const hg_driver_dispatch *like) HG_NODISCARD;
+typedef struct hg_code_preparing hg_code_preparing;
+hg_status hg_code_prepare(hg_code_set *set, hg_code *code, const hg_driver_dispatch *like, hg_code_preparing **preparing) HG_NODISCARD;
+hg_code_state hg_code_prepare_look(hg_code_preparing *preparing);
+void hg_code_prepare_wait(hg_code_preparing *preparing, uint64_t until_ns);
+void hg_code_prepare_end(hg_code_preparing *preparing); /* at any time: it goes on by itself. NULL is allowed */
+
 void hg_code_retain(hg_code *code);
 void hg_code_release(hg_code_set *set, hg_code *code);
 

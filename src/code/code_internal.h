@@ -17,11 +17,8 @@ void hg_code_set_release(hg_code_set *set); /* one reference */
 /* ---- form.c: code in device form ---- */
 /* What a set says of its kernel. */
 void hg_code_note(hg_code_set *set, const kir_module *low);
-/* The device form of m that the code's key asks for, compiled, and what launches of it must fill in. */
-/* *left: the driver's compiler goes on with set and c, which are the job's until it calls `late`. */
-typedef void (*hg_code_late)(hg_code_set *set, hg_code *c, hg_status status);
-hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, const uint32_t group[3], uint64_t group_memory,
-                               hg_code_late late, bool *left) HG_NODISCARD;
+/* The device form that the code's key asks for, compiled, and what launches of it must fill in. */
+hg_status hg_code_compile_form(hg_code *c) HG_NODISCARD;
 void hg_code_free_form(hg_code *c);
 
 #endif

@@ -124,48 +124,6 @@ static hg_status keep_messages(hg_code *c) {
     return HG_OK;
 }
 
-typedef struct create_job {
-    hg_compile_job job;
-    hg_code_set *set;
-    hg_code *c;
-    kir_module *form;
-    hg_driver_code code;
-    hg_code_late late;
-} create_job;
-
-static hg_status run_create(hg_compile_job *job) {
-    create_job *j = (create_job *)job;
-    HG_TRY(j->set->driver->code_create(j->set->device, &j->code, &j->c->kernel));
-    return keep_messages(j->c);
-}
-
-static void free_create(create_job *j) {
-    kir_module_destroy(j->form);
-    hg_free(j);
-}
-
-static void late_create(hg_compile_job *job) {
-    create_job *j = (create_job *)job;
-    j->late(j->set, j->c, job->status);
-    free_create(j);
-}
-
-/* Takes the form over. */
-static hg_status create_kernel(hg_code_set *set, const hg_driver_code *code, kir_module *form, hg_code *c, hg_code_late late, bool *left) {
-    uint64_t start = hg_profile_start(set->profile);
-    create_job *j = hg_calloc(1, sizeof *j);
-    if (!j) {
-        kir_module_destroy(form);
-        return hg_fail_memory();
-    }
-    *j = (create_job){.job = {.run = run_create, .late = late_create}, .set = set, .c = c, .form = form, .code = *code, .late = late};
-    memcpy(j->job.name, set->name, sizeof j->job.name);
-    hg_status status = hg_compiler_run(set->compiler, &j->job, left);
-    if (start) hg_code_record(set, "driver", start);
-    if (!*left) free_create(j);
-    return status;
-}
-
 static kir_device_options options_of(const hg_code_set *set, const hg_code_key *key, bool relaxed) {
     const kir_device_target *whole = &set->caps->compiler.target;
     kir_device_options options = {.target = key->bound ? bound_target(*whole) : *whole,
@@ -203,23 +161,41 @@ static hg_status fit(const hg_code_set *set, kir_module *form) {
                    (unsigned long long)size, (unsigned long long)most);
 }
 
-hg_status hg_code_compile_form(hg_code_set *set, hg_code *c, kir_module *m, const uint32_t group[3], uint64_t group_memory,
-                               hg_code_late late, bool *left) {
-    kir_device_options options = options_of(set, &c->key, m->relaxed);
-    kir_compilation compilation = {.device = &options, .layout = &c->layout, .verify = set->verify};
+static hg_status create_kernel(hg_code *c, kir_module *form, const kir_device_target *target) {
+    const hg_code_set *set = c->set;
+    const hg_driver_code code = {.module = form,
+                                 .layout = &c->layout,
+                                 .target = *target,
+                                 .group = {c->group[0], c->group[1], c->group[2]},
+                                 .group_memory = c->group_memory};
+    uint64_t start = hg_profile_start(set->profile);
+    hg_status status = set->driver->code_create(set->device, &code, &c->kernel);
+    if (start) hg_code_record(set, "driver", start);
+    return status == HG_OK ? keep_messages(c) : status;
+}
+
+/* From a copy: passes write ids and facts into what they read. */
+static hg_status make_form(hg_code *c, const kir_device_options *options, kir_module **form) {
+    const hg_code_set *set = c->set;
+    kir_compilation compilation = {.device = options, .layout = &c->layout, .verify = set->verify};
+    kir_module *m = NULL;
+    HG_TRY(kir_copy(set->low, &m));
+    hg_status status = kir_pipeline_run(&compilation, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, m, form);
+    kir_module_destroy(m);
+    return status;
+}
+
+hg_status hg_code_compile_form(hg_code *c) {
+    const hg_code_set *set = c->set;
+    const kir_device_options options = options_of(set, &c->key, set->low->relaxed);
     kir_module *form = NULL;
     uint64_t start = hg_profile_start(set->profile);
-    HG_TRY(kir_pipeline_run(&compilation, KIR_STAGE_DEVICE, KIR_STAGE_DEVICE, m, &form));
+    HG_TRY(make_form(c, &options, &form));
     hg_status status = fit(set, form);
     if (status == HG_OK) status = keep_fields(c, form);
     if (status == HG_OK) status = keep_slots(c, form);
     if (start) hg_code_record(set, "device form", start);
-    hg_driver_code code = {.module = form,
-                           .layout = &c->layout,
-                           .target = options.target,
-                           .group = {group[0], group[1], group[2]},
-                           .group_memory = group_memory};
-    if (status == HG_OK) return create_kernel(set, &code, form, c, late, left);
+    if (status == HG_OK) status = create_kernel(c, form, &options.target);
     kir_module_destroy(form);
     return status;
 }

@@ -276,6 +276,9 @@ typedef struct hg_driver {
     /* code: the module is legalised by the runtime; not kept */
     hg_status (*kernel_create)(hg_device *device, const kir_module *module, hg_driver_kernel **kernel);
     hg_status (*code_create)(hg_device *device, const hg_driver_code *code, hg_driver_kernel **kernel); /* for device forms: instead */
+    /* Optional, of a compiler that goes on after kernel_create or code_create has returned: asked until it is ready, or the status says what is wrong
+     * with the kernel. Until then nothing else of the kernel is called but kernel_destroy. It returns at once. */
+    hg_status (*kernel_ready)(hg_driver_kernel *kernel, bool *ready);
     void (*kernel_destroy)(hg_driver_kernel *kernel);
     /* Optional, both or none; where caps.compiler.improves says so. kernel_watch, before the first launch: `ask` is called by launches, at most twice:
      * when it is worth a look whether there is better code already (hot false), and when it is worth compiling. It returns at once. False: this

@@ -61,7 +61,7 @@ struct hg_driver_plan {
     bool in_flight;
 };
 
-enum { MOST_QUESTIONS = 8 }; /* until a device is open */
+enum { MOST_QUESTIONS = 8 }; /* until a device is open, or a kernel is compiled */
 
 struct hg_device {
     hg_driver table;
@@ -96,6 +96,80 @@ uint64_t hg_polled_misuses(char first[160]) {
     memcpy(first, first_misuse, sizeof first_misuse);
     hg_mutex_unlock(&misuse_lock);
     return count;
+}
+
+/* ---- no-wait: kernels that are compiled only while somebody asks for them ---- */
+
+typedef struct compilation {
+    struct compilation *next;
+    const hg_device *device;
+    const hg_driver_kernel *kernel;
+    uint64_t questions; /* left */
+} compilation;
+
+static hg_mutex compilation_lock = HG_MUTEX_INIT;
+static compilation *compilations; /* of all devices: who destroys a kernel does not say of which one it is */
+
+/* The lock is held. */
+static compilation **find_compilation(const hg_driver_kernel *kernel) {
+    compilation **at = &compilations;
+    while (*at && (*at)->kernel != kernel) at = &(*at)->next;
+    return at;
+}
+
+static bool is_compiled(const hg_driver_kernel *kernel) {
+    hg_mutex_lock(&compilation_lock);
+    bool compiled = !*find_compilation(kernel);
+    hg_mutex_unlock(&compilation_lock);
+    return compiled;
+}
+
+static void end_compilation(compilation **at) {
+    compilation *c = *at;
+    if (!c) return;
+    *at = c->next;
+    hg_free(c);
+}
+
+static uint64_t next_random(hg_device *d);
+
+static hg_status begin_compilation(hg_device *d, hg_driver_kernel **kernel) {
+    compilation *c = hg_calloc(1, sizeof *c);
+    if (!c) {
+        d->driver->kernel_destroy(*kernel);
+        return hg_fail_memory();
+    }
+    hg_mutex_lock(&d->lock);
+    c->questions = next_random(d) % MOST_QUESTIONS;
+    hg_mutex_unlock(&d->lock);
+    c->device = d;
+    c->kernel = *kernel;
+    hg_mutex_lock(&compilation_lock);
+    end_compilation(find_compilation(*kernel)); /* of one that stood there before */
+    c->next = compilations;
+    compilations = c;
+    hg_mutex_unlock(&compilation_lock);
+    return HG_OK;
+}
+
+static hg_status kernel_ready(hg_driver_kernel *kernel, bool *ready) {
+    hg_mutex_lock(&compilation_lock);
+    compilation **at = find_compilation(kernel);
+    *ready = !*at || (*at)->questions-- == 0;
+    if (*ready) end_compilation(at);
+    hg_mutex_unlock(&compilation_lock);
+    return HG_OK;
+}
+
+static void end_compilations(const hg_device *d) {
+    hg_mutex_lock(&compilation_lock);
+    for (compilation **at = &compilations; *at;) {
+        if ((*at)->device == d)
+            end_compilation(at);
+        else
+            at = &(*at)->next;
+    }
+    hg_mutex_unlock(&compilation_lock);
 }
 
 /* ---- host memory of copies: borrowed until the submission is done ---- */
@@ -183,7 +257,6 @@ static void event_destroy(hg_driver_event *e) {
     hg_mutex_unlock(&d->lock);
 }
 
-static uint64_t next_random(hg_device *d);
 static void go_on(hg_device *d);
 
 static hg_status event_query(hg_driver_event *e, bool *done) {
@@ -211,6 +284,9 @@ static command *copy_commands(hg_arena *memory, const hg_driver_command *command
     command *list = hg_arena_alloc(memory, (count ? count : 1) * sizeof *list);
     for (uint32_t i = 0; i < count && list; i++) {
         list[i].c = commands[i];
+        if ((commands[i].kind == HG_CMD_DISPATCH && !is_compiled(commands[i].dispatch->kernel)) ||
+            (commands[i].kind == HG_CMD_LAUNCH && !is_compiled(commands[i].launch->kernel)))
+            misuse("a kernel was used before its compiler was ready");
         if (commands[i].kind != HG_CMD_DISPATCH) continue;
         hg_driver_dispatch *d = &list[i].dispatch;
         *d = *commands[i].dispatch;
@@ -558,10 +634,12 @@ static void arena_free(hg_device *d, hg_driver_arena *arena) {
 }
 
 static hg_status kernel_create(hg_device *d, const kir_module *module, hg_driver_kernel **kernel) {
-    return d->driver->kernel_create(d->real, module, kernel);
+    HG_TRY(d->driver->kernel_create(d->real, module, kernel));
+    return d->table.kernel_ready == kernel_ready ? begin_compilation(d, kernel) : HG_OK;
 }
 static hg_status code_create(hg_device *d, const hg_driver_code *code, hg_driver_kernel **kernel) {
-    return d->driver->code_create(d->real, code, kernel);
+    HG_TRY(d->driver->code_create(d->real, code, kernel));
+    return d->table.kernel_ready == kernel_ready ? begin_compilation(d, kernel) : HG_OK;
 }
 static bool step_supported(const hg_device *d, const plan_call *call, uint64_t *scratch) {
     return d->driver->step_supported(d->real, call, scratch);
@@ -596,6 +674,7 @@ static hg_status device_ready(hg_device *d, bool *ready) {
 
 static void device_close(hg_device *d) {
     if (d->queues || d->events || d->arenas || d->plans) misuse("a device was closed before all that was made on it was gone");
+    end_compilations(d);
     d->driver->device_close(d->real);
     hg_mutex_destroy(&d->lock);
     hg_free(d);
@@ -609,6 +688,7 @@ static void fill_table(hg_device *d) {
     t->device_ready = device_ready;
     t->device_close = device_close;
     t->device_caps = device_caps;
+    if (d->asks && !own->kernel_ready) t->kernel_ready = kernel_ready;
     t->arena_alloc = arena_alloc;
     t->arena_free = arena_free;
     t->queue_create = queue_create;

@@ -410,9 +410,13 @@ static bool begin_submission(hg_queue *q, hg_submission_work *s, hg_event **even
     return true;
 }
 
-hg_driver_event *hg_queue_device_event(const hg_queue *q) {
+void hg_queue_wait_for_device(const hg_queue *q) {
+    const hg_backend *b = q->backend;
     const hg_flight *f = q->first_flight;
-    return f->binding ? f->run.event : f->event;
+    if (f->binding)
+        hg_run_wait(&f->run);
+    else
+        HG_IGNORE(hg_driver_wait(b->driver, b->device, f->event)); /* the next look sees it */
 }
 
 static hg_queue_state go_on(hg_queue *q, hg_event **event, hg_event **late) {

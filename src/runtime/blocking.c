@@ -57,8 +57,10 @@ HG_NOINLINE static hg_status run_kernel(hg_binding *binding, hg_stream *stream) 
     launch->deadline_ns = binding->one.needs_clock ? hg_binding_deadline(binding) : 0; /* a launch of a queue had one */
     if (hg_code_in_device_form(kernel->code))
         HG_TRY(hg_launch_wait(stream, &bound->dispatch, kernel, launch, bound->proven, !changed && !kernel->uses_class, &binding->fault));
-    else
+    else {
+        HG_TRY(hg_code_await_all(kernel->code));
         HG_TRY(hg_stream_run(stream, &binding->one.command, 1));
+    }
     return binding->fault.happened ? hg_report_fault(binding->executable, &binding->fault, 0) : HG_OK;
 }
 

@@ -100,7 +100,38 @@ static hg_status take_code(hg_submission *d, hg_code *v) {
     return HG_OK;
 }
 
-hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven) {
+void hg_dispatch_stop_asking(hg_submission *d) {
+    hg_error kept = *hg_error_record();
+    if (d->asked) hg_code_release(d->set, d->asked);
+    d->asked = NULL;
+    hg_code_prepare_end(d->preparing);
+    d->preparing = NULL;
+    *hg_error_record() = kept;
+}
+
+/* Another launch may have asked for other code, and ended before that was there. */
+static hg_status ask(hg_submission *d, const hg_code_key *key, const uint32_t group[3], uint64_t memory) {
+    if (d->asked && memcmp(&d->asked->key, key, sizeof *key) == 0) return HG_OK;
+    hg_dispatch_stop_asking(d);
+    d->asked_ns = hg_clock_ns();
+    return hg_code_ask(d->set, key, group, memory, &d->asked);
+}
+
+static hg_status use_asked(hg_submission *d, bool *waits) {
+    hg_code *v = d->asked;
+    hg_code_state state = hg_code_look(v);
+    *waits = state == HG_CODE_PENDING;
+    if (*waits) return HG_OK;
+    d->compile_ns = hg_clock_ns() - d->asked_ns;
+    if (state == HG_CODE_FAILED) {
+        hg_dispatch_stop_asking(d);
+        return hg_error_record()->status;
+    }
+    d->asked = NULL;
+    return take_code(d, v);
+}
+
+hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool proven, bool *waits) {
     hg_code_key key;
     uint32_t group[3];
     d->block_lanes = 1;
@@ -112,11 +143,9 @@ hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *l, bool p
     }
     uint64_t memory = group_bytes(d->set, l, key.shared_is_slot);
     if (!d->code || memcmp(&d->code->key, &key, sizeof key) != 0) {
-        hg_code *v = NULL;
-        uint64_t start = hg_clock_ns();
-        HG_TRY(hg_code_get(d->set, &key, group, memory, &v));
-        d->compile_ns = hg_clock_ns() - start;
-        HG_TRY(take_code(d, v));
+        HG_TRY(ask(d, &key, group, memory));
+        HG_TRY(use_asked(d, waits));
+        if (*waits) return HG_OK;
     }
     memcpy(d->command.group, group, sizeof group);
     d->command.kernel = d->code->kernel;

@@ -40,6 +40,7 @@ void hg_dispatch_device_close(hg_dispatch_device *device) {
 
 void hg_dispatch_free(hg_submission *d) {
     if (d->device) hg_repeated_drop(&d->repeated, d->device->driver);
+    if (d->set) hg_dispatch_stop_asking(d);
     if (d->set) hg_code_release(d->set, d->code);
     if (d->device) hg_piece_free(d->device->memory, &d->shared);
     hg_free(d->record);
@@ -65,16 +66,6 @@ static bool compiles_late(hg_submission *d) {
     return !driver->code_is_ready(d->command.kernel, &d->command);
 }
 
-/* Makes it compile now. */
-static hg_status prepare_window(hg_submission *d) {
-    uint64_t start = hg_clock_ns();
-    hg_status status = hg_code_prepare(d->set, d->code, &d->command);
-    uint64_t took = hg_clock_ns() - start;
-    d->compile_ns += took;
-    d->queue->compile_ns += took;
-    return status;
-}
-
 void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
     hg_dispatch_queue *queue = d->queue;
     d->deadline_ns = deadline_ns;
@@ -87,8 +78,9 @@ void hg_dispatch_watch(hg_submission *d, uint64_t deadline_ns) {
 }
 
 hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queue *queue, const hg_driver_launch *launch, bool proven,
-                            bool unchanged) {
+                            bool unchanged, bool *waits) {
     static uint64_t queues;
+    *waits = false;
     HG_TRY(hg_compiler_check(set->compiler));
     uint8_t record = hg_fault_record_find(queue);
     if (record == HG_FAULT_RECORDS)
@@ -105,7 +97,8 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
     d->fault = record;
     if (!unchanged) {
         d->prepared = d->one_window = false;
-        HG_TRY(hg_dispatch_choose(d, launch, proven));
+        HG_TRY(hg_dispatch_choose(d, launch, proven, waits));
+        if (*waits) return HG_OK;
         queue->compile_ns += d->compile_ns;
         HG_TRY(hg_launch_memory_make(d, launch, d->code->layout.locks_slot >= 0, d->code->layout.shared_slot >= 0));
         HG_TRY(check_arenas(d));
@@ -116,10 +109,35 @@ hg_status hg_dispatch_begin(hg_submission *d, hg_code_set *set, hg_dispatch_queu
     d->resumes = false;
     hg_window_rewind(d);
     if (!d->one_window) hg_window_cut(d); /* whether all of it is one is known from here on */
-    if (compiles_late(d)) HG_TRY(prepare_window(d));
     hg_dispatch_watch(d, launch->deadline_ns ? launch->deadline_ns + d->compile_ns : 0);
     queue->faults[record].taken = d->code->layout.fault_slot >= 0;
     return HG_OK;
+}
+
+/* What it takes is not the launch's time. */
+hg_status hg_dispatch_prepare(hg_submission *d, bool *waits) {
+    hg_code_state state = HG_CODE_READY;
+    *waits = false;
+    if (!d->preparing) {
+        if (!compiles_late(d)) return HG_OK;
+        hg_watchdog_remove(&d->queue->device->watchdog, &d->watch);
+        d->asked_ns = hg_clock_ns();
+        HG_TRY(hg_code_prepare(d->set, d->code, &d->command, &d->preparing));
+    }
+    state = hg_code_prepare_look(d->preparing);
+    *waits = state == HG_CODE_PENDING;
+    if (*waits) return HG_OK;
+    uint64_t took = hg_clock_ns() - d->asked_ns;
+    hg_dispatch_stop_asking(d);
+    d->compile_ns += took;
+    d->queue->compile_ns += took;
+    hg_dispatch_watch(d, d->deadline_ns ? d->deadline_ns + took : 0);
+    return state == HG_CODE_READY ? HG_OK : hg_error_record()->status;
+}
+
+void hg_dispatch_wait(hg_submission *d, uint64_t until_ns) {
+    if (d->asked) hg_code_wait(d->asked, until_ns);
+    if (d->preparing) hg_code_prepare_wait(d->preparing, until_ns);
 }
 
 hg_status hg_dispatch_submit(hg_submission *d, hg_driver_queue *driver_queue, hg_driver_event *signal) {
@@ -180,6 +198,7 @@ static void finish(hg_submission *d) {
 }
 
 void hg_dispatch_abandon(hg_submission *d) {
+    hg_dispatch_stop_asking(d);
     d->queue->faults[d->fault].dirty = true;
     d->prepared = false;
     finish(d);
@@ -203,20 +222,6 @@ static void record_window(const hg_submission *d) {
 
 static bool is_over(const hg_submission *d) { return is_cancelled(d) || (d->deadline_ns && hg_clock_ns() >= d->deadline_ns); }
 
-/* A later window may be one that the driver compiles anew for: that is not the launch's time either. */
-static hg_status prepare_next(hg_submission *d) {
-    uint64_t before = d->compile_ns;
-    hg_watchdog_remove(&d->queue->device->watchdog, &d->watch);
-    hg_status status = prepare_window(d);
-    hg_dispatch_watch(d, d->deadline_ns ? d->deadline_ns + (d->compile_ns - before) : 0);
-    if (status == HG_OK) return HG_OK;
-    memset(&d->found, 0, sizeof d->found);
-    d->found.happened = true;
-    d->found.code = KIR_FAULT_COMPILER;
-    snprintf(d->found.message, sizeof d->found.message, "%.159s", hg_error_record()->message);
-    return status;
-}
-
 bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
     if (d->recorded_ns) record_window(d);
     d->recorded_ns = 0;
@@ -229,7 +234,6 @@ bool hg_dispatch_done(hg_submission *d, hg_driver_fault *fault) {
         time_out(d);
         left = false;
     }
-    if (left && compiles_late(d) && prepare_next(d) != HG_OK) left = false;
     if (!left) {
         d->resumes = false;
         finish(d);

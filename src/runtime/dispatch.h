@@ -86,6 +86,9 @@ typedef struct hg_submission {
     uint64_t queue_number;    /* of the record's contents */
     hg_dispatch_device *device;
     const hg_driver_launch *launch;
+    hg_code *asked;               /* code that it waits for; NULL: none */
+    hg_code_preparing *preparing; /* what the driver's compiler does with its next window; NULL: nothing */
+    uint64_t asked_ns;            /* since when */
     bool prepared, one_window;
     bool resumes;  /* lanes of the window that was dispatched go on in another dispatch of it */
     uint8_t fault; /* number of its fault record in the queue */
@@ -109,9 +112,14 @@ typedef struct hg_submission {
 } hg_submission;
 void hg_dispatch_free(hg_submission *dispatch);
 /* Makes ready a launch of a kernel: code, record, slots. The launch is borrowed until hg_dispatch_done says that nothing is left.
- * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too). */
+ * unchanged: inputs, memory, lanes and shared memory are those of the dispatch's last launch (proven too).
+ * *waits: the code is not there yet; to be called again with the same arguments. */
 hg_status hg_dispatch_begin(hg_submission *dispatch, hg_code_set *set, hg_dispatch_queue *queue, const hg_driver_launch *launch,
-                            bool proven, bool unchanged) HG_NODISCARD;
+                            bool proven, bool unchanged, bool *waits) HG_NODISCARD;
+/* Before each window: has the driver compile what it would compile when the window runs. *waits: it is not done; to be called again. */
+hg_status hg_dispatch_prepare(hg_submission *dispatch, bool *waits) HG_NODISCARD;
+/* Until what one of the two waits for is done, or that moment has come; where the host can wait. */
+void hg_dispatch_wait(hg_submission *dispatch, uint64_t until_ns);
 /* Submits the next window. */
 hg_status hg_dispatch_submit(hg_submission *dispatch, hg_driver_queue *queue, hg_driver_event *signal) HG_NODISCARD;
 /* Instead of submit, for a launch that needs no wait: its next window as a dispatch, with a copy of the record and the slots; then step says

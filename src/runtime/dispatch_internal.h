@@ -5,8 +5,10 @@
 #include "runtime/dispatch.h"
 
 /* ---- code_choice.c ---- */
-/* The code for a launch, found or made, and what of the command follows from it. */
-hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven) HG_NODISCARD;
+/* The code for a launch, found or made, and what of the command follows from it. *waits: it is being made. */
+hg_status hg_dispatch_choose(hg_submission *d, const hg_driver_launch *launch, bool proven, bool *waits) HG_NODISCARD;
+/* What it waits for does not concern it any more. */
+void hg_dispatch_stop_asking(hg_submission *d);
 static inline bool hg_dispatch_is_flat(const hg_submission *d) { return d->code->key.form == KIR_FORM_FLAT; }
 static inline uint32_t hg_ceil_div(uint64_t a, uint64_t b) { return (uint32_t)((a + b - 1) / b); }
 

@@ -44,7 +44,7 @@ static hg_status add_launch(hg_run *run, uint32_t index, hg_driver_launch *launc
     hg_binding *binding = run->binding;
     const hg_kernel *kernel = &binding->executable->kernels[index];
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &binding->fault};
-    if (!hg_code_in_device_form(kernel->code)) return hg_run_add(run, &command);
+    if (!hg_code_in_device_form(kernel->code)) return hg_run_add_launch(run, kernel, &command);
     hg_submission *d = &binding->kernels[index].dispatch;
     bool proven = hg_launch_proven(binding, index, launch);
     if (!run->context->backend->caps->scheduling.asynchronous)
@@ -151,32 +151,43 @@ static void item_done(hg_run *run) {
     if (run->next_item == run->items.count) run->items.count = run->next_item = 0;
 }
 
-static hg_status begin_item(hg_run *run, hg_run_item *item) {
+/* *waits: its code is not there yet. */
+static hg_status begin_item(hg_run *run, hg_run_item *item, bool *waits) {
     if (!item->dispatch) {
         item->dispatch = hg_calloc(1, sizeof *item->dispatch);
         if (!item->dispatch) return hg_fail_memory();
         item->owned = true;
     }
-    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, &run->stream->dispatch, item->launch, item->proven, false));
+    HG_TRY(hg_dispatch_begin(item->dispatch, item->kernel->code, &run->stream->dispatch, item->launch, item->proven, false, waits));
+    if (*waits) return HG_OK;
     if (!item->launch->deadline_ns) hg_dispatch_watch(item->dispatch, hg_run_deadline(run)); /* a step's */
     item->state = HG_ITEM_BEGUN;
+    run->dispatch = item->dispatch;
     return HG_OK;
 }
 
-/* The next item becomes a part of the batch, or a window that is waited for. */
-static hg_status take_item(hg_run *run) {
+/* A command, or a launch that is one. */
+static hg_status take_command(hg_run *run, const hg_run_item *item) {
+    hg_driver_command *command = hg_vec_push(&run->batch);
+    if (!command) return hg_fail_memory();
+    *command = item->command;
+    item_done(run);
+    return HG_OK;
+}
+
+/* The next item becomes a part of the batch, or a window that is waited for. *waits: the run waits for its code. */
+static hg_status take_item(hg_run *run, bool *waits) {
     hg_run_item *item = &run->items.data[run->next_item];
-    if (!item->kernel) {
-        hg_driver_command *command = hg_vec_push(&run->batch);
-        if (!command) return hg_fail_memory();
-        *command = item->command;
-        item_done(run);
-        return HG_OK;
+    if (item->kernel && !hg_code_in_device_form(item->kernel->code)) {
+        hg_code_state state = hg_code_look_at_all(item->kernel->code);
+        *waits = state == HG_CODE_PENDING;
+        if (state == HG_CODE_FAILED) return hg_error_record()->status;
+        return *waits ? HG_OK : take_command(run, item);
     }
-    if (item->state == HG_ITEM_ADDED) {
-        HG_TRY(begin_item(run, item));
-        run->dispatch = item->dispatch;
-    }
+    if (!item->kernel) return take_command(run, item);
+    if (item->state == HG_ITEM_ADDED) HG_TRY(begin_item(run, item, waits));
+    if (!*waits) HG_TRY(hg_dispatch_prepare(item->dispatch, waits));
+    if (*waits) return HG_OK;
     if (item->state == HG_ITEM_COUNTED || hg_dispatch_needs_wait(item->dispatch)) {
         item->state = HG_ITEM_COUNTED;
         return submit_window(run);
@@ -277,7 +288,9 @@ static hg_status begin_next(hg_run *run) {
 /* Commands that no event tells the end of, submitted or not. */
 static bool has_unfinished_work(const hg_run *run) { return run->batch.count || run->pending == HG_PENDING_UNSIGNALLED; }
 
-/* One move. *waits: it must wait for the event. */
+static bool is_cancelled(const hg_run *run) { return run->cancel && hg_atomic_load(run->cancel, HG_SEQ_CST); }
+
+/* One move. *waits: it must wait for the event, or for code. */
 static hg_status move(hg_run *run, bool *waits) {
     const hg_driver *driver = run->context->backend->driver;
     const hg_plan *plan = run->binding->executable->plan;
@@ -296,7 +309,12 @@ static hg_status move(hg_run *run, bool *waits) {
     }
     if (run->phase == HG_PHASE_FAILING) return HG_OK;
     if (run->phase == HG_PHASE_GOING) HG_TRY(check_fault(run)); /* afterwards the binding may be in its next launch */
-    if (hg_run_has_work(run)) return take_item(run);
+    if (hg_run_has_work(run)) {
+        HG_TRY(take_item(run, waits));
+        if (!*waits || !is_cancelled(run)) return HG_OK;
+        *waits = false;
+        return hg_run_look(run);
+    }
     if (run->look && has_unfinished_work(run)) return hg_run_submit(run, true);
     if (run->span.start_ns) hg_profile_end(run->context->backend->profile, &run->span);
     run->span.start_ns = 0;
@@ -397,9 +415,21 @@ void hg_run_end(hg_run *run) {
     if (run->guarded) hg_guard_end(run->context->backend);
 }
 
+/* Somebody may cancel it while it waits for code. */
+enum { LOOK_AGAIN_NS = 5000000 };
+
 void hg_run_wait(const hg_run *run) {
     const hg_backend *b = run->context->backend;
-    HG_IGNORE(hg_driver_wait(b->driver, b->device, run->event)); /* the poll sees it */
+    if (hg_run_awaits_event(run)) {
+        HG_IGNORE(hg_driver_wait(b->driver, b->device, run->event)); /* the poll sees it */
+        return;
+    }
+    const hg_run_item *item = &run->items.data[run->next_item];
+    uint64_t until = run->cancel ? hg_clock_ns() + LOOK_AGAIN_NS : UINT64_MAX;
+    if (hg_code_in_device_form(item->kernel->code))
+        hg_dispatch_wait(item->dispatch, until);
+    else
+        HG_IGNORE(hg_code_await_all(item->kernel->code));
 }
 
 void hg_run_abandon(hg_run *run) {

@@ -61,21 +61,42 @@ static hg_status run_window(hg_stream *stream, hg_submission *d) {
     return hg_stream_wait(stream);
 }
 
+/* hg_dispatch_begin and the first hg_dispatch_prepare, which are waited for. */
+static hg_status prepare(hg_submission *d) {
+    bool waits;
+    hg_status status = hg_dispatch_prepare(d, &waits);
+    for (; status == HG_OK && waits; status = hg_dispatch_prepare(d, &waits)) hg_dispatch_wait(d, UINT64_MAX);
+    if (status != HG_OK) hg_dispatch_abandon(d);
+    return status;
+}
+
+static hg_status begin(hg_stream *stream, hg_submission *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
+                       bool unchanged) {
+    bool waits = true;
+    while (waits) {
+        HG_TRY(hg_dispatch_begin(d, kernel->code, &stream->dispatch, launch, proven, unchanged, &waits));
+        if (waits) hg_dispatch_wait(d, UINT64_MAX);
+    }
+    return prepare(d);
+}
+
 hg_status hg_launch_wait(hg_stream *stream, hg_submission *d, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven,
                          bool unchanged, hg_driver_fault *fault) {
-    HG_TRY(hg_dispatch_begin(d, kernel->code, &stream->dispatch, launch, proven, unchanged));
-    do {
+    HG_TRY(begin(stream, d, kernel, launch, proven, unchanged));
+    for (;;) {
         hg_status status = run_window(stream, d);
-        if (status == HG_OK) continue;
-        hg_dispatch_abandon(d);
-        return status;
-    } while (hg_dispatch_done(d, fault));
-    return HG_OK;
+        if (status != HG_OK) {
+            hg_dispatch_abandon(d);
+            return status;
+        }
+        if (!hg_dispatch_done(d, fault)) return HG_OK;
+        HG_TRY(prepare(d));
+    }
 }
 
 hg_status hg_launch_only(hg_stream *stream, const hg_kernel *kernel, const hg_driver_launch *launch, bool proven, hg_driver_fault *fault) {
     hg_submission d = {0};
-    hg_status status = hg_dispatch_begin(&d, kernel->code, &stream->dispatch, launch, proven, false);
+    hg_status status = begin(stream, &d, kernel, launch, proven, false);
     if (status == HG_OK && !hg_dispatch_needs_wait(&d)) {
         status = hg_dispatch_submit(&d, stream->queue, NULL);
         if (status != HG_OK) hg_dispatch_abandon(&d);

@@ -107,6 +107,7 @@ static hg_status make_shared(hg_opening *o) {
     if (b->caps->compiler.device_form) hg_dispatch_device_open(&b->dispatch_device, b->driver, b->device, &b->memory);
     if (b->config.profiling || (b->config.profile_file && *b->config.profile_file)) HG_TRY(start_profile(b));
     HG_TRY(hg_context_create(b, &b->context));
+    HG_TRY(hg_compiler_create(b->driver, b->device, 0, &b->compiler));
     if (b->caps->compiler.device_form) HG_TRY(hg_probing_start(b, true, &o->probing));
     o->stage = PROBES;
     return HG_OK;
@@ -134,7 +135,7 @@ static hg_status await_device(hg_opening *o, bool *waits) {
 static hg_status finish(hg_opening *o) {
     hg_backend *b = o->backend;
     if (b->caps->compiler.improves == HG_IMPROVES_HOT) HG_TRY(hg_background_create(&b->background));
-    HG_TRY(hg_compiler_create(b->driver, b->device, b->config.compile_timeout_ms, &b->compiler));
+    hg_compiler_limit(b->compiler, b->config.compile_timeout_ms);
     hg_backend_watch_forks(b);
     o->stage = IS_OPEN;
     return HG_OK;

@@ -35,7 +35,7 @@ static void name_thread(const hg_queue *q) {
 static void wait_for_device(hg_queue *q) {
     const hg_backend *b = q->backend;
     uint64_t start = hg_profile_start(b->profile);
-    HG_IGNORE(hg_driver_wait(b->driver, b->device, hg_queue_device_event(q))); /* the next look sees it */
+    hg_queue_wait_for_device(q);
     if (start) hg_span_wait(b, "device", start);
 }
 

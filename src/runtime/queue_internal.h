@@ -92,14 +92,14 @@ struct hg_queue {
 /* Why a queue stands still. */
 typedef enum hg_queue_state {
     HG_QUEUE_IDLE,
-    HG_QUEUE_DEVICE, /* until the oldest flight's driver event */
+    HG_QUEUE_DEVICE, /* until the oldest flight's driver event, or code that it needs */
     HG_QUEUE_EVENT,  /* until *event, of another queue */
     HG_QUEUE_TURN    /* until another run is over */
 } hg_queue_state;
 /* Goes on as far as it can without waiting. By one thread at a time. */
 hg_queue_state hg_queue_advance(hg_queue *q, hg_event **event);
-/* The driver's event that DEVICE waits for. */
-hg_driver_event *hg_queue_device_event(const hg_queue *q);
+/* Until what DEVICE stands for may be done. */
+void hg_queue_wait_for_device(const hg_queue *q);
 /* Sleeps until the flight that waits for its turn may go on, or something changed. */
 void hg_queue_wait_for_turn(hg_queue *q);
 /* A new flight; binding NULL: of a transfer. */

@@ -152,9 +152,22 @@ hg_status hg_run_add(hg_run *run, const hg_driver_command *c) {
     return HG_OK;
 }
 
+hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_command *command) {
+    if (hg_code_look_at_all(kernel->code) == HG_CODE_READY) return hg_run_add(run, command);
+    if (hg_run_is_immediate(run)) {
+        HG_TRY(hg_code_await_all(kernel->code));
+        return hg_run_add(run, command);
+    }
+    hg_run_item *item = hg_vec_push(&run->items);
+    if (!item) return hg_fail_memory();
+    *item = (hg_run_item){.kernel = kernel, .command = *command};
+    hg_run_count(run, command->fault != NULL, 1);
+    return HG_OK;
+}
+
 hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) {
     hg_driver_command command = {.kind = HG_CMD_LAUNCH, .launch = launch, .fault = &run->binding->fault};
-    if (!hg_code_in_device_form(kernel->code)) return hg_run_add(run, &command);
+    if (!hg_code_in_device_form(kernel->code)) return hg_run_add_launch(run, kernel, &command);
     if (hg_run_is_immediate(run)) return hg_launch_only(run->stream, kernel, launch, true, &run->binding->fault);
     hg_run_item *item = hg_vec_push(&run->items);
     if (!item) return hg_fail_memory();

@@ -105,7 +105,7 @@ static inline void hg_run_init(hg_run *run) { memset(run, 0, offsetof(hg_run, er
 hg_status hg_run_start(hg_run *run, hg_binding *binding, hg_stream *stream) HG_NODISCARD;
 /* For a run that began behind others: now the device has come to it. */
 void hg_run_start_clock(hg_run *run);
-/* Goes on as far as it can without waiting. WAITING: until run->event is done. FAILED: run->status and run->error say why. */
+/* Goes on as far as it can without waiting. WAITING: until run->event is done, or until code is there (hg_run_wait). FAILED: run->status and run->error say why. */
 hg_run_state hg_run_poll(hg_run *run);
 /* WAITING, and nothing but the outcome is open: all its commands are submitted. */
 bool hg_run_is_issued(const hg_run *run);
@@ -141,6 +141,8 @@ static inline void hg_run_count(hg_run *run, bool faults, uint64_t weight) {
 }
 /* Appends a command. What its pointers lead to stays until it is done: hg_run_alloc's memory, or the binding's. */
 hg_status hg_run_add(hg_run *run, const hg_driver_command *command) HG_NODISCARD;
+/* The same of a launch of a kernel without device form, whose code may not be there yet: then the run waits for it when it comes to it. */
+hg_status hg_run_add_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_command *command) HG_NODISCARD;
 /* Appends a launch of a kernel that is not the plan's; the launch and what it points to are as above. */
 hg_status hg_run_launch(hg_run *run, const hg_kernel *kernel, const hg_driver_launch *launch) HG_NODISCARD;
 /* Submits the batch. signal: with the run's event, which is waited for before the run goes on. */

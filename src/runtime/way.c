@@ -31,7 +31,7 @@ bool hg_binding_needs_clock(const hg_binding *binding) {
 hg_launch_way hg_binding_choose_way(const hg_binding *binding) {
     const hg_device_caps *caps = binding->executable->backend->caps;
     if (!is_one_known_kernel(binding) || !may_launch_here(binding->executable->backend)) return HG_WAY_PLAN;
-    bool asks_for_code = caps->compiler.device_form;
+    bool asks_for_code = caps->compiler.device_form || binding->executable->backend->driver->kernel_ready;
     if (caps->scheduling.asynchronous || asks_for_code || uses_context(binding) || hg_binding_needs_clock(binding)) return HG_WAY_KERNEL;
     return HG_WAY_COMMAND;
 }

