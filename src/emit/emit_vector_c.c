@@ -128,11 +128,8 @@ static void table(vc_printer *p, const vec_value *v) {
 
 /* ---- leaves, masks ---- */
 
-/* Of a kernel that runs a block. */
-static bool in_block(const vc_printer *p) { return p->k->blocks && p->f == p->k->functions; }
-
 static void block_id(vc_printer *p, const vec_value *v, uint32_t axis) {
-    if (in_block(p))
+    if (vc_in_block(p))
         vc_line(p, "const uint32_t s%u = block->%c;", (unsigned)v->id, "xyz"[axis]);
     else
         vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id, (unsigned)axis + 3);
@@ -148,7 +145,7 @@ static void id(vc_printer *p, const vec_value *v) {
         vc_line(p, "const uint32_t s%u = launch->%s;", (unsigned)v->id, fields[axis + (hg_idname_part(name) == HG_PART_GRID_DIM ? 3 : 0)]);
     else if (hg_idname_part(name) == HG_PART_BLOCK_IDX)
         block_id(p, v, axis);
-    else if (in_block(p))
+    else if (vc_in_block(p))
         vc_line(p, "const uint32_t s%u = turn.%c;", (unsigned)v->id, "xyz"[axis]);
     else
         vc_line(p, "const uint32_t s%u = hgv_coordinate(launch, %u, first);", (unsigned)v->id, (unsigned)axis);
@@ -200,6 +197,7 @@ static void leave(vc_printer *p, const vec_value *v) {
     hg_text bits = {0};
     vc_bits(p, &bits, v->mask);
     if (v->exits) vc_line(p, "*ended |= %s & run;", bits.data ? bits.data : "");
+    if (v->ends && vc_in_block(p)) vc_line(p, "intact = intact && %s == 0;", bits.data ? bits.data : "");
     if (v->ends) vc_line(p, "run &= ~%s;", bits.data ? bits.data : "");
     for (uint8_t k = 0; k < v->losing_count; k++)
         for (uint32_t i = 0; i < vc_parts(p, p->mask_bytes); i++) {
@@ -274,7 +272,8 @@ static void give_back(vc_printer *p, const vec_value *v) {
     const vec_value *turns = v->nargs ? NULL : vec_turns_around(v);
     if (turns) {
         vc_line(p, "run = 0;");
-        vc_line(p, "goto over_%u;", (unsigned)turns->id);
+        vc_line(p, "intact = false;");
+        vc_line(p, "goto over_%u%s;", (unsigned)turns->id, p->settled ? "w" : "");
         return;
     }
     if (!v->nargs) {
@@ -316,28 +315,64 @@ static bool loses_lanes(const vec_value *turns) {
     return false;
 }
 
+static void print_body(vc_printer *p, const vec_region *root);
+
 static void open_turns(vc_printer *p, const vec_value *v) {
     vc_open(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
     vc_line(p, "%s_kept *const kept = &all[turn.number];", p->name);
     vc_line(p, "const uint64_t first = turn.first;");
-    vc_line(p, "uint64_t run = kept->run;");
+    vc_line(p, p->settled ? "uint64_t run = HGV_ALL;" : "uint64_t run = kept->run;");
     if (p->k->shared) vc_line(p, "%s_shared *const shared = &kept->own;", p->name);
     if (!p->k->shared) vc_line(p, "void *const shared = 0;");
-    vc_line(p, "(void)first, (void)shared;");
-    vc_line(p, "if (HGV_UNLIKELY(!run)) continue;");
+    vc_line(p, "(void)first, (void)shared, (void)kept;");
+    if (!p->settled) vc_line(p, "if (HGV_UNLIKELY(!run)) continue;");
     declare_vars(p, p->f->vars, false, v);
 }
 
 static void close_turns(vc_printer *p, const vec_value *v) {
     if (loses_lanes(v)) {
-        vc_line(p, "over_%u: __attribute__((unused));", (unsigned)v->id);
+        vc_line(p, "over_%u%s: __attribute__((unused));", (unsigned)v->id, p->settled ? "w" : "");
         vc_line(p, "kept->run = run;");
     }
     vc_close(p);
 }
 
+/* Where all goes well, what is settled is left out; then the other text, in a block of its own. */
+static void print_turns(vc_printer *p, const vec_value *v) {
+    if (!v->nargs) {
+        open_turns(p, v);
+        return;
+    }
+    hg_text well = {0};
+    vc_one(p, &well, v->args[0]);
+    vc_open(p, "if (%s)", well.data ? well.data : "");
+    p->settled = true;
+    open_turns(p, v);
+    print_body(p, v->body[0]);
+    close_turns(p, v);
+    p->settled = false;
+    vc_close(p);
+    vc_open(p, "else");
+    open_turns(p, v);
+    hg_text_free(&well);
+}
+
+/* True in all lanes. */
+static void define_true(vc_printer *p, const vec_value *v) {
+    if (!v->each) {
+        vc_line(p, "const bool s%u = true;", (unsigned)v->id);
+        return;
+    }
+    for (uint32_t i = 0; i < vc_parts(p, vc_size(p, v)); i++)
+        vc_line(p, "const hgv_%s v%u_%u = hgv_lanes_%s(HGV_ALL);", vc_type(p, v), (unsigned)v->id, (unsigned)i, vc_type(p, v));
+}
+
 static void print_value(vc_printer *p, const vec_value *v) {
     if (!v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT)) return;
+    if (p->settled && v->settled && v->op != VEC_IF) {
+        if (v->type == KIR_BOOL) define_true(p, v);
+        return;
+    }
     comment(p, v);
     switch ((vec_op)v->op) {
     case VEC_CONST: break; /* by its literal */
@@ -352,6 +387,9 @@ static void print_value(vc_printer *p, const vec_value *v) {
         break;
     case VEC_ID: id(p, v); break;
     case VEC_FIRST: vc_line(p, "const uint64_t s%u = first;", (unsigned)v->id); break;
+    case VEC_BEGIN: vc_line(p, "const uint64_t s%u = begin;", (unsigned)v->id); break;
+    case VEC_END: vc_line(p, "const uint64_t s%u = end;", (unsigned)v->id); break;
+    case VEC_INTACT: vc_line(p, "const bool s%u = intact;", (unsigned)v->id); break;
     case VEC_COORDINATE: coordinate(p, v); break;
     case VEC_RAMP: ramp(p, v); break;
     case VEC_PARAM: param(p, v); break;
@@ -366,6 +404,7 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
+    case VEC_SIZE:
     case VEC_FITS:
     case VEC_ATOMIC:
     case VEC_FAULT_IF: vc_memory(p, v); break;
@@ -376,7 +415,7 @@ static void print_value(vc_printer *p, const vec_value *v) {
     case VEC_RETURN: give_back(p, v); break;
     case VEC_CALL: call(p, v); break;
     case VEC_FUEL:
-        if (in_block(p) && !vec_turns_around(v))
+        if (vc_in_block(p) && !vec_turns_around(v))
             vc_line(p, "const bool s%u = hgv_fuel(launch, (int64_t)(%llu + turns * HGV_LANES), 1);", (unsigned)v->id,
                     (unsigned long long)v->u.imm);
         else
@@ -384,13 +423,17 @@ static void print_value(vc_printer *p, const vec_value *v) {
         break;
     case VEC_IF: {
         hg_text text = {0};
+        if (p->settled && v->settled) {
+            vc_block(p);
+            break;
+        }
         vc_one(p, &text, v->args[0]);
         vc_open(p, "if (%s)", text.data ? text.data : "");
         hg_text_free(&text);
         break;
     }
     case VEC_LOOP: vc_open(p, "for (;;)"); break;
-    case VEC_TURNS: open_turns(p, v); break;
+    case VEC_TURNS: print_turns(p, v); break;
     case VEC_BARRIER:
         vc_line(p, "if (HGV_UNLIKELY(launch->faulted)) return;");
         if (v->u.imm != KIR_BARRIER_INNER) vc_line(p, "launch->phase++;");
@@ -405,11 +448,13 @@ static void print_body(vc_printer *p, const vec_region *root) {
             print_value(p, c.v);
             continue;
         }
-        if (c.region->owner->op == VEC_TURNS)
-            close_turns(p, c.region->owner);
-        else
-            vc_close(p);
-        if (vec_cursor_at_else(&c)) vc_open(p, "else");
+        const vec_value *owner = c.region->owner;
+        if (owner->op == VEC_TURNS) close_turns(p, owner);
+        if (owner->op != VEC_TURNS || owner->nargs) vc_close(p);
+        if (p->settled && owner->settled)
+            c = (vec_cursor){root, owner->body[1], NULL}; /* the other branch is left out */
+        else if (vec_cursor_at_else(&c))
+            vc_open(p, "else");
     }
 }
 
@@ -484,7 +529,9 @@ static void open_block(vc_printer *p, const vec_function *f) {
     vc_line(p, "const uint32_t turns = hgv_turns(launch, end - begin);");
     vc_line(p, "%s_kept *const all = FEW > 0 && turns <= FEW ? few : launch->memory(launch, turns * sizeof *all);", p->name);
     vc_line(p, "if (!all) return;");
-    vc_line(p, "memset(all, 0, turns * sizeof *all);");
+    if (p->k->shared || vec_reads_unset(f)) vc_line(p, "memset(all, 0, turns * sizeof *all);");
+    vc_line(p, "bool intact = end - begin == hgv_block_lanes(launch) && launch->block[0] %% HGV_LANES == 0;");
+    vc_line(p, "(void)intact;");
     vc_line(p, "for (hgv_turn turn = {.first = begin}; turn.number < turns; hgv_next(launch, &turn))");
     vc_line(p, "    all[turn.number].run = hgv_start(launch, &turn, end);");
     vc_line(p, "hgv_begin_block(launch);");

@@ -15,6 +15,7 @@ typedef struct vc_printer {
     uint8_t *widths;     /* by value id: bytes of an element of a bool that is each */
     hg_text sites;       /* of faults */
     uint32_t site_count;
+    bool settled; /* in TURNS where all goes well */
     bool streams; /* a store goes past the caches */
     bool local;   /* the kernel is a static function */
     const char *unsupported;
@@ -47,6 +48,8 @@ void vc_spill(vc_printer *p, const char *name, const vec_value *v);
 /* Declares the value from such an array. */
 void vc_unspill(vc_printer *p, const char *name, const vec_value *v);
 
+/* Of a kernel that runs a block. */
+static inline bool vc_in_block(const vc_printer *p) { return p->k->blocks && p->f == p->k->functions; }
 void vc_prim(vc_printer *p, const vec_value *v);
 void vc_exchange(vc_printer *p, const vec_value *v);
 void vc_memory(vc_printer *p, const vec_value *v); /* PLACE operations and FAULT_IF */

@@ -41,6 +41,7 @@ void vc_lose(vc_printer *p, const vec_value *v, const char *gone) {
 
 void vc_end(vc_printer *p, const vec_value *v, const char *gone) {
     vc_line(p, "run &= ~%s;", gone);
+    if (vc_in_block(p)) vc_line(p, "intact = false;");
     if (p->f != p->k->functions) vc_line(p, "*ended |= %s;", gone);
     vc_lose(p, v, gone);
 }
@@ -143,6 +144,13 @@ static void fits(vc_printer *p, const vec_value *v) {
     else
         hg_text_addf(&text, "false");
     vc_line(p, "const bool s%u = %s;", (unsigned)v->id, text.data ? text.data : "");
+    hg_text_free(&text);
+}
+
+static void size(vc_printer *p, const vec_value *v) {
+    hg_text text = {0};
+    memory_size(&text, v);
+    vc_line(p, "const uint64_t s%u = %s;", (unsigned)v->id, text.data ? text.data : "");
     hg_text_free(&text);
 }
 
@@ -463,6 +471,7 @@ void vc_memory(vc_printer *p, const vec_value *v) {
     case VEC_STORE: store(p, v); break;
     case VEC_CHECK: check(p, v); break;
     case VEC_FITS: fits(p, v); break;
+    case VEC_SIZE: size(p, v); break;
     case VEC_ATOMIC: atomic(p, v); break;
     default: fault_if(p, v);
     }

@@ -118,13 +118,18 @@ void jit_open_turns(jit_printer *p, const vec_value *v) { open_loop(p, v); }
 
 void jit_close_turns(jit_printer *p, const vec_value *v) {
     close_loop(p, v);
-    if (v->settled) jit_end_if(p);
+    if (v->nargs) jit_end_if(p);
 }
 
 /* The lanes of each turn that start, as the first word of what it keeps. */
 static void start_runs(jit_printer *p) {
     LLVMValueRef args[] = {p->launch, p->all_kept, jit_u64(p, p->kept_bytes), p->begin, p->end_lane, p->turns, jit_u64(p, p->lanes)};
     (void)jit_call_helper(p, "hgv_start_turns", args, HG_COUNT_OF(args));
+}
+
+LLVMValueRef jit_intact(jit_printer *p) {
+    LLVMValueRef intact = LLVMBuildLoad2(p->b, p->t.i8, p->intact, "");
+    return LLVMBuildICmp(p->b, LLVMIntNE, intact, LLVMConstNull(p->t.i8), "");
 }
 
 /* An intact block asks for none: it has them written where a text comes that does. */
@@ -138,12 +143,12 @@ static void start_runs_if(jit_printer *p, LLVMIntPredicate is) {
 
 static bool has_settled(const vec_function *f) {
     for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
-        if (v->op == VEC_TURNS) return v->settled; /* all, or none */
+        if (v->op == VEC_TURNS) return v->nargs != 0; /* all, or none */
     return false;
 }
 
 LLVMValueRef jit_open_settled(jit_printer *p, const vec_value *v) {
-    LLVMValueRef well = p->dead || p->failed ? NULL : jit_goes_well(p, v);
+    LLVMValueRef well = p->dead || p->failed ? NULL : jit_one(p, v->args[0]);
     jit_if(p, NULL, well, false);
     p->settled = true;
     open_loop(p, v);

@@ -256,7 +256,7 @@ static unsigned first_param(const jit_printer *p) { return 1u + p->own_in_memory
 static void print_region(jit_printer *p, const vec_region *root);
 
 static void open_turns(jit_printer *p, const vec_value *v) {
-    if (v->settled) {
+    if (v->nargs) {
         LLVMValueRef opened = jit_open_settled(p, v);
         print_region(p, v->body[0]);
         jit_close_settled(p, v, opened);
@@ -296,6 +296,9 @@ static void print_value(jit_printer *p, const vec_value *v) {
     }
     case VEC_ID: id(p, v); break;
     case VEC_FIRST: jit_define(p, v, p->first); break;
+    case VEC_BEGIN: jit_define(p, v, p->begin); break;
+    case VEC_END: jit_define(p, v, p->end_lane); break;
+    case VEC_INTACT: jit_define(p, v, jit_intact(p)); break;
     case VEC_COORDINATE: coordinate(p, v); break;
     case VEC_RAMP: ramp(p, v); break;
     case VEC_PARAM: jit_define(p, v, LLVMGetParam(p->fn, first_param(p) + p->f->array_count + (unsigned)v->u.imm)); break;
@@ -310,6 +313,7 @@ static void print_value(jit_printer *p, const vec_value *v) {
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
+    case VEC_SIZE:
     case VEC_FITS:
     case VEC_ATOMIC:
     case VEC_FAULT_IF: jit_memory(p, v); break;
@@ -408,8 +412,6 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->values = hg_calloc((size_t)f->value_count + 1, sizeof *p->values);
     p->splats = hg_calloc((size_t)f->value_count + 1, sizeof *p->splats);
     p->checked = hg_calloc((size_t)f->value_count + 1, sizeof *p->checked);
-    p->low = hg_calloc((size_t)f->value_count + 1, sizeof *p->low);
-    p->high = hg_calloc((size_t)f->value_count + 1, sizeof *p->high);
     p->widths = vec_find_widths(f, p->mask_bytes);
     p->arrays = hg_calloc((size_t)f->var_count + 1, sizeof *p->arrays);
     p->vars = hg_calloc((size_t)f->var_count + 2, sizeof *p->vars);
@@ -417,8 +419,8 @@ bool jit_open_function(jit_printer *p, vec_function *f) {
     p->kept_field = hg_calloc((size_t)f->var_count + 1, sizeof *p->kept_field);
     p->bases = hg_calloc(slots + 1, sizeof *p->bases);
     p->sizes = hg_calloc(slots + 1, sizeof *p->sizes);
-    if (!p->values || !p->splats || !p->checked || !p->low || !p->high || !p->widths || !p->arrays || !p->vars || !p->wholes ||
-        !p->kept_field || !p->bases || !p->sizes)
+    if (!p->values || !p->splats || !p->checked || !p->widths || !p->arrays || !p->vars || !p->wholes || !p->kept_field || !p->bases ||
+        !p->sizes)
         return false;
     memset(p->spills, 0, sizeof p->spills);
     memset(p->words, 0, sizeof p->words);
@@ -434,8 +436,6 @@ void jit_close_function(jit_printer *p) {
     hg_free(p->values);
     hg_free(p->splats);
     hg_free(p->checked);
-    hg_free(p->low);
-    hg_free(p->high);
     hg_free(p->widths);
     hg_free(p->arrays);
     hg_free(p->vars);
@@ -443,7 +443,7 @@ void jit_close_function(jit_printer *p) {
     hg_free(p->kept_field);
     hg_free(p->bases);
     hg_free(p->sizes);
-    p->values = p->splats = p->checked = p->low = p->high = p->arrays = p->vars = p->bases = p->sizes = NULL;
+    p->values = p->splats = p->checked = p->arrays = p->vars = p->bases = p->sizes = NULL;
     p->widths = NULL;
     p->wholes = NULL;
     p->kept_field = NULL;

@@ -110,9 +110,9 @@ typedef struct jit_printer {
         rows; /* kept: of the turn; row, rows: lanes along x, along y */
     LLVMTypeRef kept_type;
     uint64_t kept_bytes;
-    uint32_t *kept_field; /* by variable id */
-    LLVMValueRef intact;  /* a byte in memory: 1 where the block has whole rows and no lane has ended; NULL: no blocks */
-    LLVMValueRef end_lane, layers, *low, *high; /* behind the last of the block; lanes along z; by value id, bounds in the block */
+    uint32_t *kept_field;          /* by variable id */
+    LLVMValueRef intact;           /* a byte in memory: 1 where the block has whole rows and no lane has ended; NULL: no blocks */
+    LLVMValueRef end_lane, layers; /* behind the last of the block; lanes along z */
     jit_turn at;
     HG_VEC(jit_frame) frames;
 } jit_printer;
@@ -221,7 +221,7 @@ LLVMValueRef jit_join(jit_printer *p, LLVMValueRef low, LLVMValueRef high);
 bool jit_in_block(const jit_printer *p); /* in the function of a kernel that runs blocks */
 void jit_open_block(jit_printer *p);
 void jit_close_block(jit_printer *p);
-LLVMValueRef jit_goes_well(jit_printer *p, const vec_value *turns); /* box.c: whether the block is intact and what TURNS settle holds */
+LLVMValueRef jit_intact(jit_printer *p); /* whether the block is intact */
 void jit_open_turns(jit_printer *p, const vec_value *v);
 void jit_close_turns(jit_printer *p, const vec_value *v);
 /* Around the text of TURNS that goes first, for a block that is intact where all goes well; then comes the other. */
@@ -244,9 +244,7 @@ void jit_close_function(jit_printer *p);
 void jit_find_memory(jit_printer *p);
 void jit_start_vars(jit_printer *p);
 void jit_print_body(jit_printer *p);
-LLVMValueRef jit_is_outside(jit_printer *p, const vec_value *v, LLVMValueRef least,
-                            LLVMValueRef most); /* memory.c: of a CHECK, by the bounds of its index */
-void jit_print_tested(jit_printer *p);          /* what the conditions of whole turns are made of */
+void jit_print_tested(jit_printer *p); /* what the conditions of whole turns are made of */
 void jit_print_function(jit_printer *p, vec_function *f);
 LLVMValueRef jit_fits(jit_printer *p,
                       const vec_value *v); /* memory.c: that all lanes' places are in bounds; false where that is hard to say */

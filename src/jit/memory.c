@@ -234,13 +234,6 @@ LLVMValueRef jit_fits(jit_printer *p, const vec_value *v) {
     return known ? LLVMBuildNot(p->b, outside(p, size_of(p, v), first_index(p, v), low, high, false), "") : truth(p, false);
 }
 
-LLVMValueRef jit_is_outside(jit_printer *p, const vec_value *v, LLVMValueRef least, LLVMValueRef most) {
-    int64_t low = 0, high = 0;
-    if (!vec_reach_of(p->k, v, &low, &high)) return truth(p, true);
-    LLVMValueRef out = outside(p, size_of(p, v), most, 0, high, false);
-    return low < 0 ? LLVMBuildOr(p->b, out, LLVMBuildICmp(p->b, LLVMIntULT, least, jit_u64(p, (uint64_t)-low), ""), "") : out;
-}
-
 static LLVMValueRef memory_record(jit_printer *p, const vec_value *v) {
     LLVMValueRef slots = LLVMBuildLoad2(p->b, p->t.ptr, jit_field(p, p->launch, offsetof(hgv_launch, slots)), "");
     bool group = v->u.mem.space == KIR_SHARED;
@@ -939,6 +932,7 @@ void jit_memory(jit_printer *p, const vec_value *v) {
     case VEC_CHECK: check(p, v); break;
     case VEC_ATOMIC: atomic(p, v); break;
     case VEC_FITS: jit_define(p, v, jit_fits(p, v)); break;
+    case VEC_SIZE: jit_define(p, v, size_of(p, v)); break;
     default: fault_if(p, v);
     }
 }

@@ -74,7 +74,7 @@ static void add_renamed(hg_text *out, const header *h, const char *text, size_t 
 static hg_status make_kernels(const build_job *job, const build_level *level, vec_kernel **forms, const char **names, char (*room)[160],
                               hg_text *out) {
     for (uint32_t i = 0; i < job->kernels.count; i++) {
-        HG_TRY(vec_form(job->kernels.data[i].low, &(vec_options){.lanes = level->lanes}, &forms[i]));
+        HG_TRY(vec_form(job->kernels.data[i].low, &(vec_options){.lanes = level->lanes, .blocks = job->kernels.data[i].blocks}, &forms[i]));
         HG_TRY(vec_verify(forms[i]));
         snprintf(room[i], sizeof room[i], "%s_%s", job->kernels.data[i].name, level->suffix);
         names[i] = room[i];

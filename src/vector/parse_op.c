@@ -246,6 +246,7 @@ static bool read_fields(vec_reader *s, line *l) {
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
+    case VEC_SIZE:
     case VEC_FITS: return read_place(s, l);
     case VEC_FAULT_IF: return read_fault(s, l);
     case VEC_LEAVE:

@@ -88,6 +88,7 @@ static void print_fields(const printer *p, const vec_value *v) {
     case VEC_LOAD:
     case VEC_STORE:
     case VEC_CHECK:
+    case VEC_SIZE:
     case VEC_FITS:
         if (v->op == VEC_ATOMIC) hg_text_addf(out, ".%s", kir_word(&kir_atomic_words, v->u.mem.atomic));
         print_place(out, v);

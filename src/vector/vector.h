@@ -19,6 +19,9 @@
  *   INPUT, ID   a value of the launch, or of the block; lane_idx_x … z in blocks: of the turn's first lane
  *   FIRST       u64: global id of the turn's first lane
  *   COORDINATE  an id that the lanes of a turn do not share
+ *   BEGIN, END  u64: global id of the block's first lane, and what comes behind its last
+ *   INTACT      whether the block's rows are turns of all lanes, and none of its lanes has ended
+ *   SIZE        u64: bytes of the memory that the place names
  *   RAMP        argument + stride for each lane before this one; no wrap in lanes that run
  *   GET, SET    a variable. SET of one value to a variable that is each: of all lanes. With a mask: only in those lanes
  *   ARRAY_GET, ARRAY_SET   an element of a private array. An index out of range: any element; nothing
@@ -32,7 +35,8 @@
  *   FAULT_IF    lanes with the condition fault
  *   LEAVE       the lanes of the mask end, or go elsewhere: they are taken out of the variables in `losing`, and of RUNNING where `ends`
  *   CALL        of a masked function: for the lanes of the mask, which are those that run there. Lanes may end inside
- *   TURNS       its region for each turn of the block in which a lane runs. Variables of this TURNS are new and zero in each turn
+ *   TURNS       its region for each turn of the block in which a lane runs. Variables of this TURNS are new and zero in each turn. With an argument, one bool:
+ *               where that is true, all lanes of all turns run, and what is `settled` inside may be left out
  *   BARRIER     of the block: it is over if a lane faulted (RETURN), else the next phase begins (unless imm is KIR_BARRIER_INNER)
  *   FUEL        a round of a loop that nobody knows the length of: true when the time is over
  *   RETURN      of a turn: it is over, in TURNS for good: its lanes end. Of a block: it is over. Of a function: its result
@@ -93,8 +97,10 @@ struct vec_value {
     bool each;    /* an element for each lane */
     uint8_t nargs;
     uint8_t losing_count;
-    bool settled, tested; /* facts of passes `whole` and `boxes` */
-    bool ends;            /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
+    /* Of passes `whole` and `boxes`: where all goes well, a CHECK or FAULT_IF that is settled faults nobody, of an IF the condition is true, of any other value all lanes have the value
+     * true. tested: what is only there to be asked whether all goes well (boxes), or is asked too (whole). */
+    bool settled, tested;
+    bool ends; /* LEAVE: lanes stop running: in the function, with `exits` in the kernel */
     bool exits;
     uint32_t id;   /* dense in the function */
     uint32_t uses; /* set by vec_count_uses */
@@ -187,10 +193,6 @@ typedef struct vec_whole {
     HG_VEC(vec_condition) conditions; /* of values that are one */
 } vec_whole;
 
-/* Facts of pass `boxes`, of a kernel of blocks: TURNS that may be printed a second time, for blocks of whole rows all of whose lanes run, are `settled`.
- * In them, so is a CHECK that faults nobody, an IF whose condition is true, and a comparison that is true in all lanes, where the bounds of what it is
- * made of say so in the block: the least and the largest value of each operation that is `tested`. */
-
 typedef struct vec_kernel {
     hg_arena arena;
     const kir_module *module;                /* inputs, slots, tables, source; borrowed */
@@ -281,9 +283,6 @@ uint64_t vec_work(const vec_kernel *kernel, uint32_t bytes);
 bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[120]);
 /* Whether turns of twice the lanes are worth their text, and all that lives in vectors then still fits into `registers` bytes of them. */
 bool vec_wants_double(const vec_kernel *kernel, uint32_t registers);
-
-/* The RAMP that an operation is, or widens; NULL: none. */
-vec_value *vec_ramp_of(const vec_value *v);
 
 /* Checks all structural rules; HG_ERROR_INTERNAL with the place as text. */
 hg_status vec_verify(const vec_kernel *kernel) HG_NODISCARD;

@@ -101,7 +101,11 @@ static const char *check_leaf(const kir_module *m, const vec_value *v) {
     }
     case VEC_ID:
     case VEC_COORDINATE: return check_id(v);
-    case VEC_FIRST: return v->type != HG_TYPE_U64 ? "the first lane is a u64" : NULL;
+    case VEC_BEGIN:
+    case VEC_END:
+    case VEC_SIZE:
+    case VEC_FIRST: return v->type != HG_TYPE_U64 ? "not a u64" : NULL;
+    case VEC_INTACT:
     case VEC_FENCE: return v->u.imm >= HG_SCOPE_COUNT ? "unknown scope" : NULL;
     case VEC_RUNNING:
     case VEC_FUEL: return v->type != KIR_BOOL ? "not a bool" : NULL;
@@ -178,7 +182,9 @@ static const char *check_block(const vec_value *v) {
     if (v->op == VEC_TURNS || v->op == VEC_BARRIER) {
         const vec_value *o = v->parent->owner;
         while (o && o->op != VEC_TURNS) o = o->parent->owner;
-        return o ? "within TURNS" : v->op == VEC_TURNS && (!v->body[0] || v->body[1]) ? "no body" : NULL;
+        if (o || v->op == VEC_BARRIER) return o ? "within TURNS" : NULL;
+        if (v->nargs > 1 || (v->nargs && (v->args[0]->each || v->args[0]->type != KIR_BOOL))) return "asks another value than one bool";
+        return !v->body[0] || v->body[1] ? "no body" : NULL;
     }
     if ((v->op == VEC_GET || v->op == VEC_SET || v->op == VEC_ARRAY_GET || v->op == VEC_ARRAY_SET) && !has_var(v, v->u.var))
         return "a variable that does not live here";
@@ -186,7 +192,8 @@ static const char *check_block(const vec_value *v) {
         if (!has_var(v, v->losing[i])) return "a mask that does not live here";
     if (!in_block_only(v)) return NULL;
     if (v->each) return "an element for each lane outside of TURNS";
-    if (vec_op_has((vec_op)v->op, VEC_F_PLACE) || (vec_op_has((vec_op)v->op, VEC_F_LOSES) && v->op != VEC_CALL)) return "outside of TURNS";
+    if ((vec_op_has((vec_op)v->op, VEC_F_PLACE) && v->op != VEC_SIZE) || (vec_op_has((vec_op)v->op, VEC_F_LOSES) && v->op != VEC_CALL))
+        return "outside of TURNS";
     return v->op == VEC_FIRST || (v->op == VEC_CALL && v->u.call.to->masked) ? "outside of TURNS" : NULL;
 }
 
@@ -252,7 +259,8 @@ static hg_status check_value(const kir_module *m, const vec_function *f, const v
     const char *why = check_operation(m, f, v);
     if (!why) why = check_result(f, v);
     if (!why && blocks) why = check_block(v);
-    if (!why && !blocks && (v->op == VEC_TURNS || v->op == VEC_BARRIER)) why = "not in a kernel of blocks";
+    if (!why && !blocks && (v->op == VEC_TURNS || v->op == VEC_BARRIER || v->op == VEC_BEGIN || v->op == VEC_END || v->op == VEC_INTACT))
+        why = "not in a kernel of blocks";
     return why ? bad(f, v, why) : HG_OK;
 }
 

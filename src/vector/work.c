@@ -46,7 +46,8 @@ static uint64_t work_of(const vec_kernel *k, uint32_t bytes, const vec_value *v)
 uint64_t vec_work(const vec_kernel *kernel, uint32_t bytes) {
     uint64_t work = 0;
     for (const vec_function *f = kernel->functions; f; f = f->next)
-        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) work += work_of(kernel, bytes, v);
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body))
+            work += kernel->blocks && v->tested ? 0 : work_of(kernel, bytes, v);
     return kernel->blocks ? 2 * work : work;
 }
 
@@ -56,7 +57,7 @@ enum { MOST_OPERATIONS = 8192 };
 bool vec_is_too_much(const vec_kernel *kernel, uint32_t bytes, char why[static 120]) {
     uint64_t operations = 0, work = vec_work(kernel, bytes);
     for (const vec_function *f = kernel->functions; f; f = f->next)
-        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) operations++;
+        for (const vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) operations += !kernel->blocks || !v->tested;
     if (operations > MOST_OPERATIONS)
         snprintf(why, 120, "too much for a compiler: %llu operations, at most %d", (unsigned long long)operations, (int)MOST_OPERATIONS);
     else if (work > VEC_MOST_WORK)
