@@ -50,6 +50,32 @@ HG_API hg_status hg_backend_open_start(const hg_config *config, hg_opening **ope
  * Not thread-safe: one thread asks at a time.
  */
 HG_API hg_status hg_opening_poll(hg_opening *opening, bool *done, hg_backend **backend) HG_NODISCARD;
+/** A device that the host has opened, for hg_backend_open_with. */
+typedef struct hg_host_device {
+    size_t size;    /**< sizeof(hg_host_device); set by the caller */
+    void *context;  /**< opencl: the cl_context; cuda: the CUcontext; vulkan: the VkInstance, of version 1.2 */
+    void *device;   /**< opencl: the cl_device_id, one of the context's; vulkan: the VkDevice; cuda: not looked at */
+    void *physical; /**< vulkan: the VkPhysicalDevice */
+    void *queue;    /**< vulkan: a VkQueue that computes. The others make queues of their own in the context */
+    /** vulkan: the VkPhysicalDeviceFeatures2 that the device was made with, with its chain, until the opening is over. What it does not enable is not
+     * used; timelineSemaphore must be. */
+    const void *features;
+    uint32_t queue_family; /**< vulkan: of the queue */
+    uint8_t reserved[4];   /**< never used */
+} hg_host_device;
+/**
+ * The same as hg_backend_open_start on a device that the host has opened: it is probed like others, and never destroyed. The library's loader ("libOpenCL.so.1",
+ * "libvulkan.so.1", "libcuda.so.1") must be that of the host.
+ *
+ * @param config   backend: "opencl", "vulkan" or "cuda"; device_id is not looked at
+ * @param device   copied; what it names must stay until the backend is destroyed, or the opening where that gives none. For such a device
+ *                 hg_backend_destroy and hg_opening_destroy wait until the driver's compiler is through with it
+ * @return as hg_backend_open_start. hg_opening_poll: HG_ERROR_INVALID_ARGUMENT (a field that the backend needs is NULL), HG_ERROR_BACKEND_UNAVAILABLE
+ *         (the backend takes no device of others, or the device lacks what it needs)
+ * A Vulkan queue must not be used by others while work of the backend is submitted to it.
+ * Thread-safe.
+ */
+HG_API hg_status hg_backend_open_with(const hg_config *config, const hg_host_device *device, hg_opening **opening) HG_NODISCARD;
 /** Frees it, at any time and without waiting. What is not open yet is given up: a driver that is at work is left alone with it, and what it makes is freed
  * when it returns. A backend that hg_opening_poll has given stays. NULL is allowed. */
 HG_API void hg_opening_destroy(hg_opening *opening);

@@ -55,6 +55,13 @@ static void destroy(hg_compiler *c) {
     hg_free(c);
 }
 
+void hg_compiler_finish(hg_compiler *c) {
+    if (!c) return;
+    hg_mutex_lock(&c->lock);
+    while (c->running) hg_cond_wait(&c->changed, &c->lock);
+    hg_mutex_unlock(&c->lock);
+}
+
 void hg_compiler_close(hg_compiler *c) {
     if (!c) return;
     hg_mutex_lock(&c->lock);

@@ -31,6 +31,7 @@ typedef struct hg_compile_job {
 /* limit_ms: what one job may take; 0: as long as it likes. NULL compiler: jobs run where they are begun. */
 hg_status hg_compiler_create(const hg_driver *driver, hg_device *device, uint64_t limit_ms, hg_compiler **compiler) HG_NODISCARD;
 void hg_compiler_limit(hg_compiler *compiler, uint64_t limit_ms); /* of jobs that begin later */
+void hg_compiler_finish(hg_compiler *compiler);                   /* waits until nothing is compiled. NULL is allowed */
 /* Closes the device, now or when the last job is over, and goes: it waits for no job. NULL is allowed. */
 void hg_compiler_close(hg_compiler *compiler);
 /* Begins a job, which runs on a thread; where there is none, it is over when this returns. All of it up to `changed` is set, the rest is zero. */

@@ -99,8 +99,9 @@ typedef struct hg_driver_options {
     bool check_races;
     hg_budget *budget; /* for memory of its own that grows with what programs do; set before the first launch. NULL: no limit */
     uint32_t num_threads;
-    const char *cache_dir; /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
-    uint64_t cache_bytes;  /* its limit */
+    const char *cache_dir;      /* for hg_blob_cache_open; "": no cache on disk. Until device_close */
+    uint64_t cache_bytes;       /* its limit */
+    const hg_host_device *host; /* a device that the host has opened, for device_adopt; NULL: none. Until the device is ready */
 } hg_driver_options;
 
 /* Whether a word is in the list of options->pretend. A new word needs a line in devices.def. */
@@ -232,6 +233,8 @@ typedef struct hg_driver {
      * what to install) in reason. Disturbs no other driver, and whatever is wrong with the vendor's library is a reason. */
     uint32_t (*enumerate)(hg_device_info *devices, uint32_t capacity, char reason[256]);
     hg_status (*device_open)(uint32_t index, const hg_driver_options *options, hg_device **device);
+    /* Optional: the same with options->host, which is never destroyed. */
+    hg_status (*device_adopt)(const hg_driver_options *options, hg_device **device);
     /* Optional: a device that opens after device_open has returned. Asked until it is ready, or the status says why it does not open; until then
      * nothing else of the device is called but device_close, which may come at any time. It returns at once. */
     hg_status (*device_ready)(hg_device *device, bool *ready);

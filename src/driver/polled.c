@@ -725,6 +725,7 @@ typedef struct opening {
 
 static hg_status open_here(void *user) {
     const opening *o = user;
+    if (o->options->host) return o->driver->device_adopt(o->options, o->device);
     return o->driver->device_open(o->index, o->options, o->device);
 }
 

@@ -86,7 +86,9 @@ void hg_backend_destroy(hg_backend *b) {
     hg_handles_free(&b->pools);
     hg_dispatch_device_close(&b->dispatch_device);
     hg_piece_free(&b->memory, &b->characters);
+    hg_free(b->characters_left);
     hg_suballocator_destroy(&b->memory);
+    if (b->adopted) hg_compiler_finish(b->compiler);
     hg_compiler_close(b->compiler);
     if (b->device && !b->compiler) b->driver->device_close(b->device);
     hg_free(b->cache_path);

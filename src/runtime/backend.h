@@ -33,6 +33,7 @@ struct hg_backend {
     const hg_device_caps *caps;
     hg_device_caps own_caps; /* what caps points to: what the driver promises, less what the probe found wrong */
     hg_config config;
+    bool adopted;        /* the device is the host's */
     hg_profile *profile; /* NULL: off */
     hg_code_ear ear;
     uint32_t queues;     /* made so far; atomic */
@@ -54,7 +55,9 @@ struct hg_backend {
     struct hg_recent *recent;   /* calls that came before, for hg_backend_execute_program; NULL: none. Atomic */
     void (*forget)(hg_backend *b, bool pool, uint64_t handle); /* they let go of a handle that is dead; NULL: there are none. Atomic */
     hg_mutex character_lock;
-    hg_piece characters; /* the character table for kernels, made when first needed */
+    hg_piece characters;   /* the character table for kernels, made when first needed */
+    void *characters_left; /* its bytes where no call could wait until the device has them; NULL: it has. Atomic */
+    int characters_there;  /* atomic: it has, by a run */
     hg_mutex type_memory_lock;
     hg_pool type_memory[10]; /* by width, from 8 bits; 0: not asked for yet */
     hg_mutex expansion_lock;
@@ -88,6 +91,8 @@ uint32_t hg_openings_left(void);
 /* Calls open(user, driver, index) for what name and index ask for: one device, or for "auto" the devices in its order until one opens. */
 hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *trial,
                     hg_status (*open)(void *user, const hg_driver *driver, uint32_t index), void *user) HG_NODISCARD;
+/* The driver of a name, whatever devices it has. */
+hg_status hg_select_driver(const char *name, const hg_driver **driver) HG_NODISCARD;
 enum { HG_NOT_AUTOMATIC, HG_AUTOMATIC, HG_IF_ACCELERATOR }; /* the second column of backends.def */
 typedef struct hg_driver_word {
     const char *word, *meaning;

@@ -272,6 +272,16 @@ hg_status hg_select(const char *name, uint32_t index, const hg_trial_options *tr
     return hg_select_in(&all, name, index, open, user);
 }
 
+hg_status hg_select_driver(const char *name, const hg_driver **driver) {
+    const hg_trial_options none = {0};
+    const hg_driver_list all = all_drivers(&none);
+    const hg_driver_word *alias = find_word(all.aliases, all.alias_count, name);
+    const char *word = alias ? alias->meaning : name;
+    *driver = find_driver(&all, word);
+    if (!*driver && guest && same_name(word, guest->name)) *driver = guest;
+    return *driver ? HG_OK : unknown_name(&all, name);
+}
+
 /* ---- listing ---- */
 
 static const hg_sized RULES = HG_SIZED(hg_device_info, driver, "give sizeof(hg_device_info)");
@@ -365,10 +375,16 @@ hg_status hg_backend_describe(const hg_backend *b, hg_device_info *device, size_
     if (!b || !device) return hg_null_argument(b ? "device" : "backend");
     HG_TRY(hg_sized_check(&RULES, size));
     HG_TRY(hg_backend_alive(b));
-    HG_TRY(hg_config_trial(b->cache_path, &trial));
-    HG_TRY(list_devices(b->driver, &trial, &list));
-    if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
-    hg_free(list.devices);
+    if (b->adopted) { /* it may be none of those that are listed */
+        own.size = sizeof own;
+        own.software = b->caps->hints.on_cpu;
+        snprintf(own.name, sizeof own.name, "%.127s", b->caps->identity);
+    } else {
+        HG_TRY(hg_config_trial(b->cache_path, &trial));
+        HG_TRY(list_devices(b->driver, &trial, &list));
+        if (b->config.device_id < list.count) own = list.devices[b->config.device_id];
+        hg_free(list.devices);
+    }
     own.device = b->config.device_id;
     own.available = true;
     snprintf(own.backend, sizeof own.backend, "%s", b->driver->name);

@@ -16,20 +16,22 @@ static hg_status copy_in(hg_backend *b, const hg_range *to, void *table) {
     const hg_driver *driver = b->driver;
     hg_driver_queue *queue = NULL;
     hg_driver_command command = {.kind = HG_CMD_COPY_IN, .to = *to, .host = table};
-    if (!hg_driver_can_block(driver, b->caps)) return hg_driver_would_block(driver, "making the character table");
     HG_TRY(driver->queue_create(b->device, &queue));
     hg_status status = hg_driver_run(driver, b->device, b->caps, queue, &command);
     driver->queue_destroy(queue);
     return status;
 }
 
+/* Where nobody can wait for the copy, the first run that ends well has it, and others meanwhile do it too. */
 static hg_status make(hg_backend *b, hg_piece *piece) {
     HG_TRY(hg_piece_alloc(&b->memory, BYTES, piece));
     uint8_t *host = hg_host_address(b, &piece->range), *table = host ? host : hg_alloc((size_t)BYTES);
+    bool later = !host && !hg_driver_can_block(b->driver, b->caps);
     hg_status status = table ? HG_OK : hg_fail_memory();
     if (table) fill(table);
-    if (table && !host) status = copy_in(b, &piece->range, table);
-    if (table != host) hg_free(table);
+    if (table && later) hg_atomic_store(&b->characters_left, table, HG_RELEASE);
+    if (table && !host && !later) status = copy_in(b, &piece->range, table);
+    if (table != host && !later) hg_free(table);
     if (status != HG_OK) hg_piece_free(&b->memory, piece);
     return status;
 }

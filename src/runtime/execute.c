@@ -262,6 +262,43 @@ static hg_status clear_memory(hg_run *run) {
     return binding->shared.range.arena ? hg_run_add(run, &shared) : HG_OK;
 }
 
+static hg_status add_upload(hg_run *run, hg_range to, const void *bytes, uint64_t size) {
+    hg_driver_command copy = {.kind = HG_CMD_COPY_IN, .to = to, .host = (void *)(uintptr_t)bytes};
+    if (!to.arena || !size) return HG_OK;
+    copy.to.size = size;
+    return hg_run_add(run, &copy);
+}
+
+static bool lacks_characters(const hg_backend *b) {
+    return hg_atomic_load(&b->characters_left, HG_ACQUIRE) && !hg_atomic_load(&b->characters_there, HG_ACQUIRE);
+}
+
+/* Bytes that stay as they are, and that nobody could wait for when their memory was made. */
+static hg_status add_uploads(hg_run *run) {
+    hg_backend *b = run->context->backend;
+    const hg_executable *e = run->binding->executable;
+    uint32_t number = 0;
+    if (lacks_characters(b)) {
+        run->uploads_characters = true;
+        HG_TRY(add_upload(run, b->characters.range, b->characters_left, b->characters.range.size));
+    }
+    if (hg_tables_are_filled(e->tables)) return HG_OK;
+    run->uploads_tables = true;
+    for (uint32_t i = 0; i < e->program->param_count; i++) {
+        const hg_param *a = &e->program->params[i];
+        if (a->kind != HG_PARAM_DATA) continue;
+        HG_TRY(add_upload(run, hg_run_buffer(run, hg_tables_handle(e->tables, number++)), a->data, a->data_bytes));
+    }
+    return HG_OK;
+}
+
+/* The device has them: of several programs in a run those of the last. */
+static void note_uploads(const hg_run *run) {
+    hg_tables *tables = run->binding->executable->tables;
+    if (run->uploads_characters) hg_atomic_store(&run->context->backend->characters_there, 1, HG_RELEASE);
+    if (run->uploads_tables && tables) hg_tables_note_filled(tables);
+}
+
 /* The run comes to the binding's program. */
 static hg_status begin(hg_run *run) {
     hg_binding *binding = run->binding;
@@ -269,6 +306,8 @@ static hg_status begin(hg_run *run) {
     bool clears = binding->launched && (binding->own_pools.count || binding->own_buffers.count || binding->shared.range.arena);
     if (binding->guarded || binding->own_pools.count) hg_run_guard(run);
     if (clears) HG_TRY(clear_memory(run));
+    if (HG_UNLIKELY(lacks_characters(run->context->backend) || !hg_tables_are_filled(binding->executable->tables)))
+        HG_TRY(add_uploads(run));
     binding->launched = true;
     return hg_env_begin(run);
 }
@@ -409,6 +448,7 @@ static void free_work(hg_run *run) {
 void hg_run_end(hg_run *run) {
     bool failed = run->phase == HG_PHASE_FAILING;
     nothing_is_pending(run, false);
+    if (!failed) note_uploads(run);
     for (uint64_t i = 0; !failed && i < run->made.count; i++) hg_atomic_store(&run->made.data[i]->tables_made, 1, HG_RELEASE);
     if (run->event || run->memory.chunk || run->batch.data || run->items.data || run->pieces.data || run->wanted) free_work(run);
     hg_run_end_pools(run, failed);

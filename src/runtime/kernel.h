@@ -29,6 +29,9 @@ typedef struct hg_tables hg_tables;
 hg_status hg_tables_get(hg_backend *b, const hg_program *program, hg_tables **tables) HG_NODISCARD;
 void hg_tables_release(hg_backend *b, hg_tables *tables);
 uint64_t hg_tables_handle(const hg_tables *tables, uint32_t number); /* of the number-th .data */
+/* Whether the device has their bytes: else a run copies them there first, and notes it when it is over. */
+bool hg_tables_are_filled(const hg_tables *tables);
+void hg_tables_note_filled(hg_tables *tables);
 
 struct hg_executable {
     hg_backend *backend;

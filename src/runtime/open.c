@@ -3,6 +3,7 @@
  * backend at once takes the steps and waits between them. Else a thread chooses the driver, and goes on where the device can be waited for;
  * where not, whoever polls takes the other steps.
  * Must not know: what the probe asks, which driver it is. */
+#include "base/sized.h"
 #include "code/background.h"
 #include "runtime/binding.h"
 #include "runtime/memory.h"
@@ -21,6 +22,7 @@ typedef enum stage {
 struct hg_opening {
     hg_backend *backend; /* NULL: taken */
     stage stage;
+    hg_host_device host;  /* of an adopted backend */
     uint32_t index;       /* of the device */
     uint32_t tried, late; /* devices that were asked for in this choice; of them, those that failed later than at once */
     hg_probing *probing;
@@ -29,24 +31,31 @@ struct hg_opening {
     hg_mutex lock; /* of the two below */
     hg_cond changed;
     bool has_thread, abandoned;
+    bool waits;       /* who gives it up waits for the thread: the device is the host's */
     uint32_t process; /* hg_fork_count of where it began */
 };
 
 /* ---- the device ---- */
 
+static hg_driver_options options_of(hg_opening *o) {
+    hg_backend *b = o->backend;
+    return (hg_driver_options){.cpu_level = b->config.cpu_level,
+                               .pretend = b->config.pretend,
+                               .jit = b->config.jit,
+                               .vendor = b->config.vendor,
+                               .check_races = b->config.check_races,
+                               .budget = &b->budget,
+                               .num_threads = b->config.num_threads,
+                               .cache_dir = b->cache_path,
+                               .cache_bytes = b->config.cache_bytes,
+                               .host = b->adopted ? &o->host : NULL};
+}
+
 /* Devices of the automatic order that failed late are passed over like those that fail at once. */
 static hg_status open_device(void *user, const hg_driver *driver, uint32_t index) {
     hg_opening *o = user;
     hg_backend *b = o->backend;
-    hg_driver_options options = {.cpu_level = b->config.cpu_level,
-                                 .pretend = b->config.pretend,
-                                 .jit = b->config.jit,
-                                 .vendor = b->config.vendor,
-                                 .check_races = b->config.check_races,
-                                 .budget = &b->budget,
-                                 .num_threads = b->config.num_threads,
-                                 .cache_dir = b->cache_path,
-                                 .cache_bytes = b->config.cache_bytes};
+    const hg_driver_options options = options_of(o);
     if (o->tried++ < o->late) {
         *hg_error_record() = o->error;
         return o->status;
@@ -57,12 +66,23 @@ static hg_status open_device(void *user, const hg_driver *driver, uint32_t index
     return HG_OK;
 }
 
+static hg_status adopt(hg_opening *o) {
+    const char *name = o->backend->config.backend;
+    const hg_driver *driver;
+    HG_TRY(hg_select_driver(name, &driver));
+    if (!driver->device_adopt) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s takes no device of the host", driver->name);
+    if (!hg_driver_is_ours(driver))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s: this process was forked from one that had opened the driver's library",
+                       driver->name);
+    return open_device(o, driver, 0);
+}
+
 static hg_status choose(hg_opening *o) {
     const hg_backend *b = o->backend;
     hg_trial_options trial;
     o->tried = 0;
     HG_TRY(hg_config_trial(b->cache_path, &trial));
-    HG_TRY(hg_select(b->config.backend, b->config.device_id, &trial, open_device, o));
+    HG_TRY(b->adopted ? adopt(o) : hg_select(b->config.backend, b->config.device_id, &trial, open_device, o));
     o->stage = AWAITS;
     return HG_OK;
 }
@@ -125,7 +145,8 @@ static hg_status await_device(hg_opening *o, bool *waits) {
     o->status = status;
     b->driver->device_close(b->device);
     b->device = NULL;
-    if (status != HG_ERROR_BACKEND_UNAVAILABLE || !hg_backend_is_automatic(b->config.backend)) return status;
+    bool others = hg_backend_is_automatic(b->config.backend) && !b->adopted;
+    if (status != HG_ERROR_BACKEND_UNAVAILABLE || !others) return status;
     o->late = o->tried;
     o->stage = CHOOSES;
     return HG_OK;
@@ -342,19 +363,17 @@ static void *serve(void *user) {
     }
     hg_mutex_lock(&o->lock);
     o->has_thread = false;
-    bool abandoned = o->abandoned;
+    bool frees = o->abandoned && !o->waits;
+    hg_cond_broadcast(&o->changed);
     hg_mutex_unlock(&o->lock);
-    if (!abandoned) return NULL;
+    if (!frees) return NULL;
     free_opening(o);
     hg_atomic_sub_fetch(&left, 1, HG_RELEASE);
     return NULL;
 }
 
-hg_status hg_backend_open_start(const hg_config *config, hg_opening **opening) {
-    HG_ENTRY;
+static hg_status start(const hg_config *config, const hg_host_device *host, hg_opening **opening) {
     hg_thread thread;
-    if (!config) return hg_null_argument("config");
-    if (!opening) return hg_null_argument("opening");
     hg_opening *o = hg_calloc(1, sizeof *o);
     if (!o) return hg_fail_memory();
     hg_status status = begin(config, o);
@@ -362,6 +381,8 @@ hg_status hg_backend_open_start(const hg_config *config, hg_opening **opening) {
         hg_free(o);
         return status;
     }
+    if (host) o->host = *host;
+    o->waits = o->backend->adopted = host != NULL;
     *opening = o;
     o->has_thread = true; /* before it may end */
     if (hg_thread_start(&thread, serve, o))
@@ -369,6 +390,24 @@ hg_status hg_backend_open_start(const hg_config *config, hg_opening **opening) {
     else
         o->has_thread = false; /* polls take all steps */
     return HG_OK;
+}
+
+hg_status hg_backend_open_start(const hg_config *config, hg_opening **opening) {
+    HG_ENTRY;
+    if (!config) return hg_null_argument("config");
+    if (!opening) return hg_null_argument("opening");
+    return start(config, NULL, opening);
+}
+
+hg_status hg_backend_open_with(const hg_config *config, const hg_host_device *device, hg_opening **opening) {
+    HG_ENTRY;
+    static const hg_sized rules = HG_SIZED(hg_host_device, context, "set it to sizeof(hg_host_device)");
+    hg_host_device own = {0};
+    if (!config) return hg_null_argument("config");
+    if (!device) return hg_null_argument("device");
+    if (!opening) return hg_null_argument("opening");
+    HG_TRY(hg_sized_take(&rules, device, &own));
+    return start(config, &own, opening);
 }
 
 static bool has_thread(hg_opening *o) {
@@ -404,6 +443,10 @@ void hg_opening_destroy(hg_opening *o) {
     HG_ENTRY;
     if (!o || o->process != hg_fork_count) return; /* what a fork has copied may be half made */
     hg_mutex_lock(&o->lock);
+    while (o->waits && o->has_thread) {
+        o->abandoned = true;
+        hg_cond_wait(&o->changed, &o->lock);
+    }
     bool goes_on = o->has_thread;
     if (goes_on) hg_atomic_add_fetch(&left, 1, HG_RELAXED);
     o->abandoned = true;

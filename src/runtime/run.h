@@ -66,11 +66,12 @@ typedef struct hg_run {
     uint32_t pc;
     uint64_t step; /* steps done so far, for faults */
     uint64_t deadline_ns;
-    const volatile int *cancel; /* not 0: the run ends early; NULL: nobody cancels */
-    uint64_t compile_ns;        /* the stream's when the run began: what came since moves the deadline */
-    bool behind;                /* earlier work of the stream is under way: its time has not begun */
-    bool guarded;               /* the backend keeps what is freed meanwhile */
-    bool look;                  /* the host must look at what comes of the commands before the next instruction */
+    const volatile int *cancel;              /* not 0: the run ends early; NULL: nobody cancels */
+    uint64_t compile_ns;                     /* the stream's when the run began: what came since moves the deadline */
+    bool behind;                             /* earlier work of the stream is under way: its time has not begun */
+    bool guarded;                            /* the backend keeps what is freed meanwhile */
+    bool uploads_tables, uploads_characters; /* it copies to the device what stays there as it is */
+    bool look;                               /* the host must look at what comes of the commands before the next instruction */
     hg_run_phase phase;
     hg_run_pending pending;
     hg_run_fold fold;

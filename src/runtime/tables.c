@@ -8,6 +8,7 @@ struct hg_tables {
     hg_tables *next; /* in the backend's list; under its cache_lock, like references */
     uint8_t hash[32];
     uint32_t references;
+    int filled; /* atomic: the device has the bytes */
     uint32_t count;
     uint64_t handles[]; /* of buffers, one a .data in the order of the declarations */
 };
@@ -25,14 +26,17 @@ static void free_tables(hg_backend *b, hg_tables *t) {
     hg_free(t);
 }
 
+/* Where nobody can wait for the copy, the first run that uses them copies them (add_uploads of execute.c). */
 static hg_status fill(hg_backend *b, const hg_program *p, hg_tables *t) {
+    bool now = b->caps->memory.host_memory || hg_driver_can_block(b->driver, b->caps);
+    t->filled = now;
     for (uint32_t i = 0; i < p->param_count; i++) {
         const hg_param *a = &p->params[i];
         hg_buffer buffer;
         if (a->kind != HG_PARAM_DATA) continue;
         HG_TRY(hg_backend_allocate_buffer(b, a->data_bytes, &buffer));
         t->handles[t->count++] = hg_handle_plain(b, buffer.handle);
-        if (a->data_bytes) HG_TRY(hg_buffer_write(b, buffer, 0, a->data, a->data_bytes));
+        if (a->data_bytes && now) HG_TRY(hg_buffer_write(b, buffer, 0, a->data, a->data_bytes));
     }
     return HG_OK;
 }
@@ -88,3 +92,6 @@ void hg_tables_release(hg_backend *b, hg_tables *tables) {
 }
 
 uint64_t hg_tables_handle(const hg_tables *tables, uint32_t number) { return tables->handles[number]; }
+
+bool hg_tables_are_filled(const hg_tables *tables) { return !tables || hg_atomic_load(&tables->filled, HG_ACQUIRE); }
+void hg_tables_note_filled(hg_tables *tables) { hg_atomic_store(&tables->filled, 1, HG_RELEASE); }

@@ -131,6 +131,11 @@ CUresult fake_CtxPushCurrent(CUcontext context) {
     current[depth++ & 15] = (int)((int *)context - contexts);
     return OK;
 }
+CUresult fake_CtxGetDevice(CUdevice *device) {
+    IN_CONTEXT;
+    *device = current[(depth - 1) & 15];
+    return OK;
+}
 CUresult fake_CtxPopCurrent(CUcontext *context) {
     IN_CONTEXT;
     *context = NULL;

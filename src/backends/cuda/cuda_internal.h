@@ -52,6 +52,7 @@ struct hg_device {
     hg_device_caps caps;
     CUdevice id;
     CUcontext context;
+    bool adopted;   /* the context is the host's */
     CUstream setup; /* allocates, zeroes and frees memory */
     hg_mutex lock;  /* of setup and pins */
     struct cuda_pin *pins;
@@ -66,6 +67,7 @@ struct hg_device {
 void cuda_promise(hg_device_caps *caps, const char *pretend);
 uint32_t cuda_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
 hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_device **device);
+hg_status cuda_device_adopt(const hg_driver_options *options, hg_device **device);
 void cuda_device_close(hg_device *device);
 /* The device's context is the calling thread's between these. */
 hg_status cuda_enter(const hg_device *device) HG_NODISCARD;

@@ -176,11 +176,49 @@ static void keep_pool(hg_device *d) {
 
 static hg_status open_context(hg_device *d) {
     enum { NON_BLOCKING = 1 };
-    CU_TRY(DevicePrimaryCtxRetain, &d->context, d->id);
+    if (!d->adopted) CU_TRY(DevicePrimaryCtxRetain, &d->context, d->id);
     HG_TRY(cuda_enter(d));
     hg_status status = cuda_check("cuStreamCreate", CU_CALL(StreamCreate, &d->setup, NON_BLOCKING));
     if (status == HG_OK) keep_pool(d);
     cuda_leave();
+    return status;
+}
+
+/* The rest of a device whose number is known. */
+static hg_status open_device(hg_device *d, const hg_driver_options *options) {
+    hg_status status = HG_OK;
+    d->architecture = (uint32_t)capability(d->id, &status);
+    HG_TRY(status);
+    if (d->architecture < OLDEST)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %u.%u is too old: 5.0 is needed", d->architecture / 10,
+                       d->architecture % 10);
+    HG_TRY(open_context(d));
+    HG_TRY(fill_caps(d, options->pretend));
+    HG_TRY(cuda_staging_create(d, &d->staging));
+    HG_TRY(cuda_vendor_create(options->vendor, &d->vendor));
+    return hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+}
+
+/* The device of the host's context. */
+static hg_status find_id(hg_device *d) {
+    HG_TRY(cuda_enter(d));
+    hg_status status = cuda_check("cuCtxGetDevice", CU_CALL(CtxGetDevice, &d->id));
+    cuda_leave();
+    return status;
+}
+
+static hg_status make_device(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    hg_mutex_init(&d->lock);
+    d->context = options->host ? options->host->context : NULL;
+    d->adopted = options->host != NULL;
+    hg_status status = d->adopted ? find_id(d) : cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
+    if (status == HG_OK) status = open_device(d, options);
+    if (status != HG_OK)
+        cuda_device_close(d);
+    else
+        *device = d;
     return status;
 }
 
@@ -190,24 +228,15 @@ hg_status cuda_device_open(uint32_t index, const hg_driver_options *options, hg_
     if (!count || (!emit_nvrtc_load(reason) && !cuda_prebuilt_there())) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
     if (index >= count)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
-    hg_device *d = hg_calloc(1, sizeof *d);
-    if (!d) return hg_fail_memory();
-    hg_mutex_init(&d->lock);
-    hg_status status = cuda_check("cuDeviceGet", CU_CALL(DeviceGet, &d->id, (int)index));
-    if (status == HG_OK) d->architecture = (uint32_t)capability(d->id, &status);
-    if (status == HG_OK && d->architecture < OLDEST)
-        status = hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "cuda: compute capability %u.%u is too old: 5.0 is needed", d->architecture / 10,
-                         d->architecture % 10);
-    if (status == HG_OK) status = open_context(d);
-    if (status == HG_OK) status = fill_caps(d, options->pretend);
-    if (status == HG_OK) status = cuda_staging_create(d, &d->staging);
-    if (status == HG_OK) status = cuda_vendor_create(options->vendor, &d->vendor);
-    if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
-    if (status != HG_OK)
-        cuda_device_close(d);
-    else
-        *device = d;
-    return status;
+    return make_device(index, options, device);
+}
+
+hg_status cuda_device_adopt(const hg_driver_options *options, hg_device **device) {
+    char reason[256] = "";
+    if (!options->host->context) return hg_fail(HG_ERROR_INVALID_ARGUMENT, "cuda: hg_host_device.context is NULL, expected a CUcontext");
+    if (!count_devices(reason) || (!emit_nvrtc_load(reason) && !cuda_prebuilt_there()))
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "%s", reason);
+    return make_device(0, options, device);
 }
 
 void cuda_device_close(hg_device *d) {
@@ -218,7 +247,7 @@ void cuda_device_close(hg_device *d) {
         if (d->setup) (void)cuda.StreamDestroy(d->setup);
         cuda_leave();
     }
-    if (d->context) (void)cuda.DevicePrimaryCtxRelease(d->id);
+    if (d->context && !d->adopted) (void)cuda.DevicePrimaryCtxRelease(d->id);
     hg_blob_cache_close(d->cache);
     hg_mutex_destroy(&d->lock);
     hg_free(d);

@@ -2,13 +2,14 @@
 #include "backends/cuda/cuda_internal.h"
 
 static const hg_device_caps *device_caps(const hg_device *device) { return &device->caps; }
-static void *device_native(hg_device *device) { return device->context; } /* the CUcontext, which is the device's primary one */
+static void *device_native(hg_device *device) { return device->context; } /* the CUcontext: the device's primary one, or the host's */
 
 const hg_driver hg_driver_cuda = {
     .name = "cuda",
     .vendor = &cuda_vendor,
     .enumerate = cuda_enumerate,
     .device_open = cuda_device_open,
+    .device_adopt = cuda_device_adopt,
     .device_close = cuda_device_close,
     .device_caps = device_caps,
     .device_native = device_native,

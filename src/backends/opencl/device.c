@@ -225,10 +225,32 @@ uint32_t opencl_enumerate(hg_device_info *devices, uint32_t capacity, char reaso
 static hg_status open_context(hg_device *d, const found_device *found) {
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)found->platform, 0};
     cl_int error;
-    d->context = CL_MAKE(error, CreateContext, properties, 1, &d->id, NULL, NULL);
-    HG_TRY(opencl_check("clCreateContext", error));
+    if (!d->adopted) {
+        d->context = CL_MAKE(error, CreateContext, properties, 1, &d->id, NULL, NULL);
+        HG_TRY(opencl_check("clCreateContext", error));
+    }
     d->setup = CL_MAKE(error, CreateCommandQueue, d->context, d->id, 0);
     return opencl_check("clCreateCommandQueue", error);
+}
+
+/* context: the host's; NULL: a new one. */
+static hg_status open_device(const found_device *found, const hg_driver_options *options, cl_context context, hg_device **device) {
+    hg_device *d = hg_calloc(1, sizeof *d);
+    if (!d) return hg_fail_memory();
+    hg_mutex_init(&d->lock);
+    d->id = found->id;
+    d->context = context;
+    d->adopted = context != NULL;
+    char *extensions = whole_text(d->id, CL_DEVICE_EXTENSIONS);
+    fill_caps(found, extensions, options->pretend, d);
+    hg_free(extensions);
+    hg_status status = open_context(d, found);
+    if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
+    if (status != HG_OK)
+        opencl_device_close(d);
+    else
+        *device = d;
+    return status;
 }
 
 hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
@@ -238,26 +260,26 @@ hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, h
     if (!count) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl: %s", reason);
     if (index >= count)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl has %u devices; asked for number %u", (unsigned)count, (unsigned)index);
-    hg_device *d = hg_calloc(1, sizeof *d);
-    if (!d) return hg_fail_memory();
-    hg_mutex_init(&d->lock);
-    d->id = found[index].id;
-    char *extensions = whole_text(d->id, CL_DEVICE_EXTENSIONS);
-    fill_caps(&found[index], extensions, options->pretend, d);
-    hg_free(extensions);
-    hg_status status = open_context(d, &found[index]);
-    if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
-    if (status != HG_OK)
-        opencl_device_close(d);
-    else
-        *device = d;
-    return status;
+    return open_device(&found[index], options, NULL, device);
+}
+
+hg_status opencl_device_adopt(const hg_driver_options *options, hg_device **device) {
+    const hg_host_device *host = options->host;
+    found_device found = {.id = host->device};
+    char reason[256] = "";
+    if (!host->context || !host->device)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT, "opencl: hg_host_device.%s is NULL, expected %s", host->context ? "device" : "context",
+                       host->context ? "a cl_device_id of the context" : "a cl_context");
+    if (!opencl_load(reason)) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "opencl: %s", reason);
+    cl_int error = CL_CALL(GetDeviceInfo, found.id, CL_DEVICE_PLATFORM, sizeof found.platform, &found.platform, NULL);
+    HG_TRY(opencl_check("clGetDeviceInfo", error));
+    return open_device(&found, options, host->context, device);
 }
 
 void opencl_device_close(hg_device *d) {
     if (!d) return;
     if (d->setup) opencl.ReleaseCommandQueue(d->setup);
-    if (d->context) opencl.ReleaseContext(d->context);
+    if (d->context && !d->adopted) opencl.ReleaseContext(d->context);
     hg_blob_cache_close(d->cache);
     hg_mutex_destroy(&d->lock);
     hg_free(d);

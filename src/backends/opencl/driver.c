@@ -12,6 +12,7 @@ const hg_driver hg_driver_opencl = {
     .vendor = &opencl_vendor,
     .enumerate = opencl_enumerate,
     .device_open = opencl_device_open,
+    .device_adopt = opencl_device_adopt,
     .device_close = opencl_device_close,
     .device_caps = device_caps,
     .device_native = device_native,

@@ -54,6 +54,7 @@ struct hg_device {
     hg_device_caps caps;
     cl_device_id id;
     cl_context context;
+    bool adopted;           /* the context is the host's */
     cl_command_queue setup; /* zeroes new memory */
     hg_mutex lock;          /* of setup */
     hg_blob_cache *cache;
@@ -63,6 +64,7 @@ struct hg_device {
 };
 uint32_t opencl_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
 hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, hg_device **device);
+hg_status opencl_device_adopt(const hg_driver_options *options, hg_device **device);
 void opencl_device_close(hg_device *device);
 
 /* ---- memory.c ---- */

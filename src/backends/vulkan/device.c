@@ -290,11 +290,66 @@ static hg_status create_device(hg_device *d, const vk_facts *f) {
     return HG_OK;
 }
 
+/* What the host has enabled, of what kernels use. */
+typedef struct vk_enabled {
+    VkPhysicalDeviceFeatures f10;
+    VkPhysicalDeviceVulkan11Features f11;
+    VkPhysicalDeviceVulkan12Features f12;
+} vk_enabled;
+
+static void add_enabled(const void *features, vk_enabled *e) {
+    for (const VkBaseInStructure *s = features; s; s = s->pNext) {
+        const void *at = s;
+        switch ((int)s->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2: e->f10 = ((const VkPhysicalDeviceFeatures2 *)at)->features; break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: e->f11 = *(const VkPhysicalDeviceVulkan11Features *)at; break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES: e->f12 = *(const VkPhysicalDeviceVulkan12Features *)at; break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES:
+            e->f12.timelineSemaphore = ((const VkPhysicalDeviceTimelineSemaphoreFeatures *)at)->timelineSemaphore;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES:
+            e->f12.bufferDeviceAddress = ((const VkPhysicalDeviceBufferDeviceAddressFeatures *)at)->bufferDeviceAddress;
+            break;
+        default: break;
+        }
+    }
+}
+
+/* A device of the host has no more than the host has enabled; its extensions nobody can ask for. */
+static hg_status keep_enabled(const void *features, vk_facts *f) {
+    vk_enabled e = {0};
+    add_enabled(features, &e);
+    VkPhysicalDeviceFeatures *f10 = &f->features.features;
+    f10->shaderInt64 = f10->shaderInt64 && e.f10.shaderInt64;
+    f10->shaderFloat64 = f10->shaderFloat64 && e.f10.shaderFloat64;
+    f10->shaderInt16 = f10->shaderInt16 && e.f10.shaderInt16;
+    f->f11.storageBuffer16BitAccess = f->f11.storageBuffer16BitAccess && e.f11.storageBuffer16BitAccess;
+    f->f12.shaderInt8 = f->f12.shaderInt8 && e.f12.shaderInt8;
+    f->f12.storageBuffer8BitAccess = f->f12.storageBuffer8BitAccess && e.f12.storageBuffer8BitAccess;
+    f->f12.shaderBufferInt64Atomics = f->f12.shaderBufferInt64Atomics && e.f12.shaderBufferInt64Atomics;
+    f->f12.bufferDeviceAddress = f->f12.bufferDeviceAddress && e.f12.bufferDeviceAddress;
+    f->f12.vulkanMemoryModel = f->f12.vulkanMemoryModel && e.f12.vulkanMemoryModel;
+    f->f12.vulkanMemoryModelDeviceScope = f->f12.vulkanMemoryModelDeviceScope && e.f12.vulkanMemoryModelDeviceScope;
+    f->dot.shaderIntegerDotProduct = VK_FALSE;
+    f->has_import = false;
+    if (e.f12.timelineSemaphore) return HG_OK;
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: hg_host_device.features does not enable timelineSemaphore");
+}
+
+static hg_status adopt_device(hg_device *d, const hg_host_device *host) {
+    d->handle = host->device;
+    d->family = host->queue_family;
+    d->device_queue_count = 1;
+    d->device_queues[0].handle = host->queue;
+    if (vk_device_load(d->instance, d->handle, &d->vk)) return HG_OK;
+    return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: the driver lacks functions of Vulkan 1.2");
+}
+
 static hg_status create_lanes(hg_device *d) {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     for (uint32_t i = 0; i < d->device_queue_count; i++) {
-        d->vk.GetDeviceQueue(d->handle, d->family, i, &d->device_queues[i].handle);
+        if (!d->adopted) d->vk.GetDeviceQueue(d->handle, d->family, i, &d->device_queues[i].handle);
         VK_TRY(d, CreateSemaphore, d->handle, &info, NULL, &d->device_queues[i].timeline);
     }
     return HG_OK;
@@ -317,12 +372,13 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     if (!facts.usable)
         return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s has no Vulkan 1.2: install a newer driver",
                        facts.properties.properties.deviceName);
+    if (options->host) HG_TRY(keep_enabled(options->host->features, &facts));
     pretend(options->pretend, &facts, d);
     d->memory = facts.memory;
     d->limits = facts.properties.properties.limits;
     fill_caps(&facts, d);
     fill_float_controls(&facts, d);
-    HG_TRY(create_device(d, &facts));
+    HG_TRY(options->host ? adopt_device(d, options->host) : create_device(d, &facts));
     if (facts.has_import && d->vk.GetMemoryHostPointerPropertiesEXT) d->import_alignment = facts.import.minImportedHostPointerAlignment;
     d->caps.memory.can_import = d->caps.memory.can_import && d->import_alignment != 0;
     HG_TRY(create_lanes(d));
@@ -330,17 +386,17 @@ static hg_status open_device(hg_device *d, const hg_driver_options *options) {
     return hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
 }
 
-hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
-    char reason[256] = "";
-    const vk_instance *i = vk_instance_get(reason);
-    if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
-    if (index >= i->count)
-        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count,
-                       (unsigned)index);
+/* adopted: of the host, which the device has from here on; or NULL. */
+static hg_status make_device(const vk_instance *instance, vk_instance *adopted, VkPhysicalDevice physical, const hg_driver_options *options,
+                             hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
-    if (!d) return hg_fail_memory();
-    d->instance = i;
-    d->physical = i->devices[index];
+    if (!d) {
+        vk_instance_let_go(adopted);
+        return hg_fail_memory();
+    }
+    d->instance = instance;
+    d->adopted = adopted;
+    d->physical = physical;
     hg_mutex_init(&d->service_lock);
     for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_init(&d->device_queues[l].lock);
     hg_status status = open_device(d, options);
@@ -351,15 +407,42 @@ hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_de
     return status;
 }
 
+hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    char reason[256] = "";
+    const vk_instance *i = vk_instance_get(reason);
+    if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
+    if (index >= i->count)
+        return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan has %u devices, numbers from 0; asked for %u", (unsigned)i->count,
+                       (unsigned)index);
+    return make_device(i, NULL, i->devices[index], options, device);
+}
+
+hg_status vk_device_adopt(const hg_driver_options *options, hg_device **device) {
+    const hg_host_device *host = options->host;
+    char reason[256] = "";
+    const char *missing = !host->context    ? "context"
+                          : !host->device   ? "device"
+                          : !host->physical ? "physical"
+                          : !host->queue    ? "queue"
+                                            : NULL;
+    if (missing)
+        return hg_fail(HG_ERROR_INVALID_ARGUMENT,
+                       "vulkan: hg_host_device.%s is NULL, expected VkInstance, VkDevice, VkPhysicalDevice and VkQueue", missing);
+    vk_instance *i = vk_instance_adopt(host->context, reason);
+    if (!i) return hg_fail(HG_ERROR_BACKEND_UNAVAILABLE, "vulkan: %s", reason);
+    return make_device(i, i, host->physical, options, device);
+}
+
 void vk_device_close(hg_device *d) {
     hg_error kept = *hg_error_record();
     if (d->handle && d->vk.DestroyDevice) {
         if (d->service) vk_queue_destroy(d->service);
-        (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait for */
+        if (!d->adopted) (void)VK_CALL(&d->vk, DeviceWaitIdle, d->handle); /* a lost device has nothing to wait for */
         vk_buffer_destroy(d, &d->nothing);
         for (uint32_t l = 0; l < d->device_queue_count; l++) d->vk.DestroySemaphore(d->handle, d->device_queues[l].timeline, NULL);
-        d->vk.DestroyDevice(d->handle, NULL);
+        if (!d->adopted) d->vk.DestroyDevice(d->handle, NULL);
     }
+    vk_instance_let_go(d->adopted);
     hg_blob_cache_close(d->cache);
     hg_mutex_destroy(&d->service_lock);
     for (uint32_t l = 0; l < VK_DEVICE_QUEUES; l++) hg_mutex_destroy(&d->device_queues[l].lock);

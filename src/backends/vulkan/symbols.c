@@ -195,6 +195,28 @@ const hg_vendor vk_vendor = {NAMES, HG_COUNT_OF(NAMES), HG_COUNT_OF(PLACES), PLA
 static hg_mutex instance_lock = HG_MUTEX_INIT;
 static vk_instance the_instance;
 
+vk_instance *vk_instance_adopt(VkInstance handle, char reason[256]) {
+    char said[160];
+    PFN_vkGetInstanceProcAddr get;
+    vk_instance *i = hg_calloc(1, sizeof *i);
+    snprintf(reason, 256, "out of memory");
+    if (!i) return NULL;
+    i->library = hg_library_open(NAMES, HG_COUNT_OF(NAMES), said, sizeof said);
+    if (i->library && load_library_functions(i->library, &get, &i->vk) && load_instance_functions(get, handle, &i->vk)) {
+        i->handle = handle;
+        return i;
+    }
+    snprintf(reason, 256, "%s", i->library ? "the library lacks functions of Vulkan 1.1" : said);
+    vk_instance_let_go(i);
+    return NULL;
+}
+
+void vk_instance_let_go(vk_instance *i) {
+    if (!i) return;
+    hg_library_close(i->library);
+    hg_free(i);
+}
+
 const vk_instance *vk_instance_get(char reason[256]) {
     hg_mutex_lock(&instance_lock);
     bool there = the_instance.handle || vk_instance_load(NAMES, HG_COUNT_OF(NAMES), &the_instance, reason);

@@ -11,6 +11,7 @@ const hg_driver hg_driver_vulkan = {
     .vendor = &vk_vendor,
     .enumerate = vk_enumerate,
     .device_open = vk_device_open,
+    .device_adopt = vk_device_adopt,
     .device_close = vk_device_close,
     .device_caps = device_caps,
     .device_native = device_native,

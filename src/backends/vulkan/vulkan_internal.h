@@ -47,6 +47,9 @@ typedef struct vk_instance {
 /* Opens the first of the libraries named. On failure nothing is left and reason says what is missing and what to install. */
 bool vk_instance_load(const char *const *libraries, size_t count, vk_instance *instance, char reason[256]);
 void vk_instance_unload(vk_instance *instance);
+/* The functions of an instance that the host has made. NULL: see reason. To be freed with vk_instance_let_go. */
+vk_instance *vk_instance_adopt(VkInstance handle, char reason[256]);
+void vk_instance_let_go(vk_instance *instance); /* NULL is allowed */
 /* The process's instance, made when first asked for and kept (making one takes tens of milliseconds); NULL: see reason. */
 const vk_instance *vk_instance_get(char reason[256]);
 extern const hg_vendor vk_vendor;
@@ -80,6 +83,7 @@ typedef struct vk_buffer {
 struct hg_device {
     hg_device_caps caps;
     const vk_instance *instance;
+    vk_instance *adopted; /* the instance, where it and the device are the host's; NULL: they are not */
     VkPhysicalDevice physical;
     VkDevice handle;
     vk_device_functions vk;
@@ -102,6 +106,7 @@ struct hg_device {
 
 uint32_t vk_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]);
 hg_status vk_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) HG_NODISCARD;
+hg_status vk_device_adopt(const hg_driver_options *options, hg_device **device) HG_NODISCARD;
 void vk_device_close(hg_device *device);
 
 /* ---- memory.c ---- */
