@@ -42,6 +42,7 @@ typedef struct run_case {
     bool all_classes;       /* the memory of every class starts as zeros */
     uint32_t phase[96];     /* after a run of a program that case_uses_state: the context's, */
     uint64_t resonance[97]; /* and the bits of its resonances, that of all classes last */
+    bool state_unknown;     /* nobody could look at them */
 } run_case;
 
 typedef enum run_outcome { RUN_OK, RUN_FAULT, RUN_ERROR } run_outcome;
