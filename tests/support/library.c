@@ -2,13 +2,17 @@
  * events are asked for.
  * Must not know: what the case is about. */
 #include "library.h"
+#include "base/thread.h"
 #include "driver/driver.h"
 #include <hologram/hologram.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#if HG_HAS_THREADS
+#include <sched.h>
+#endif
 
 struct library {
     hg_backend *backend;
@@ -18,7 +22,12 @@ struct library {
 
 /* ---- without waiting ---- */
 
-static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); }
+/* What others do on threads goes on meanwhile. */
+static void rest(void) {
+#if HG_HAS_THREADS
+    sched_yield();
+#endif
+}
 
 static hg_status open_asking(const hg_config *config, hg_backend **backend) {
     hg_opening *opening = NULL;
