@@ -116,7 +116,7 @@ extern int cuCtxPopCurrent_v2(void **context);
 
 static void test_cuda(void) {
     void *context = NULL, *popped, *library = dlopen("libcuda.so.1", RTLD_NOW);
-    int device;
+    int device = 0;
     if (!library) {
         SKIP("no CUDA driver");
         return;
