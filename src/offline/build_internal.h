@@ -10,8 +10,9 @@
 /* A kernel in C: of a plan, or of a whole-array step. */
 typedef struct build_kernel {
     kir_module *low;
-    char name[128];      /* without its level */
-    bool blocks;         /* a call runs whole blocks */
+    char name[128]; /* without its level */
+    bool blocks;    /* a call runs whole blocks */
+    bool places;    /* it asks where lanes are in their blocks: there is a second text of it, NAME_places, whose calls run whole blocks */
     plan_kernel_key key; /* of an expansion's; without make: another one */
 } build_kernel;
 

@@ -94,7 +94,7 @@ hg_status build_add_kernel(build_job *job, const build_program *p, kir_module *m
         if (low != m) kir_module_destroy(low);
         return status;
     }
-    *k = (build_kernel){.low = low, .blocks = blocks};
+    *k = (build_kernel){.low = low, .blocks = blocks, .places = !step && !blocks && vec_asks_for_places(low)};
     snprintf(k->name, sizeof k->name, "hgk%u_%.100s", (unsigned)job->kernels.count - 1, step ? m->name : p->program->name);
     for (char *c = k->name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';

@@ -1,5 +1,6 @@
 /* Kernels for all CPU levels in one C text. What they need of vector.h is written in front of each level under names of its own.
  * Must not know: programs, how functions are called. */
+#include "kir/analysis/analysis.h"
 #include "offline/build_internal.h"
 #include "emit/emit.h"
 #include <ctype.h>
@@ -73,17 +74,22 @@ static void add_renamed(hg_text *out, const header *h, const char *text, size_t 
 
 static hg_status make_kernels(const build_job *job, const build_level *level, vec_kernel **forms, const char **names, char (*room)[160],
                               hg_text *out) {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < job->kernels.count; i++) {
-        HG_TRY(vec_form(job->kernels.data[i].low, &(vec_options){.lanes = level->lanes, .blocks = job->kernels.data[i].blocks}, &forms[i]));
-        HG_TRY(vec_verify(forms[i]));
-        snprintf(room[i], sizeof room[i], "%s_%s", job->kernels.data[i].name, level->suffix);
-        names[i] = room[i];
+        const build_kernel *k = &job->kernels.data[i];
+        for (int places = 0; places <= k->places; places++, count++) {
+            if (k->places && !places) kir_find_uniformity(k->low, false); /* that of rows is what the form before has left */
+            HG_TRY(vec_form(k->low, &(vec_options){.lanes = level->lanes, .blocks = k->blocks || places}, &forms[count]));
+            HG_TRY(vec_verify(forms[count]));
+            snprintf(room[count], sizeof room[count], "%s%s_%s", k->name, places ? "_places" : "", level->suffix);
+            names[count] = room[count];
+        }
     }
-    return emit_vector_c_local(forms, names, (uint32_t)job->kernels.count, level->bytes, out);
+    return emit_vector_c_local(forms, names, count, level->bytes, out);
 }
 
 static hg_status add_kernels(const build_job *job, const header *h, const build_level *level, hg_text *out) {
-    uint64_t count = job->kernels.count;
+    uint64_t count = 2 * job->kernels.count;
     vec_kernel **forms = hg_calloc(count + 1, sizeof *forms);
     const char **names = hg_calloc(count + 1, sizeof *names);
     char(*room)[160] = hg_calloc(count + 1, sizeof *room);
@@ -168,6 +174,11 @@ hg_status build_add_levels(const build_job *job, hg_text *out) {
     for (uint64_t i = 0; i < job->kernels.count; i++) {
         snprintf(head, sizeof head, "static %s_kernel *const %s[]", job->name, job->kernels.data[i].name);
         add_list(job, out, head, job->kernels.data[i].name);
+        if (!job->kernels.data[i].places) continue;
+        char name[160];
+        snprintf(name, sizeof name, "%s_places", job->kernels.data[i].name);
+        snprintf(head, sizeof head, "static %s_kernel *const %s[]", job->name, name);
+        add_list(job, out, head, name);
     }
     return HG_OK;
 }

@@ -82,8 +82,14 @@ static void add_launch(const build_job *job, const build_program *p, uint32_t ke
         hg_text_addf(out, ", ");
     }
     const char *lanes = single_lane ? "0, 1" : p->parts ? "run.begin, run.end" : "0, run.launch.lanes";
-    hg_text_addf(out, "{0, 0, false}};\n        if (!@_%s_of(&run, %s[level], inputs, slots, %s", k->blocks ? "blocks" : "lanes", k->name,
-                 lanes);
+    hg_text_addf(out, "{0, 0, false}};\n");
+    if (k->places)
+        hg_text_addf(
+            out,
+            "        if (@_has_places(&run, %s)) {\n            if (!@_places_of(&run, %s_places[level], inputs, slots, %s)) goto end;\n"
+            "        } else",
+            lanes, k->name, lanes);
+    hg_text_addf(out, "        if (!@_%s_of(&run, %s[level], inputs, slots, %s", k->blocks ? "blocks" : "lanes", k->name, lanes);
     if (k->blocks) hg_text_addf(out, ", %llu, %u", (ull)p->program->shared, (unsigned)p->block_bytes);
     hg_text_addf(out, ")) goto end;\n    }\n");
 }

@@ -259,6 +259,39 @@ def several_kernels(rng, long):
             check(code == -1 and b"several kernels" in fault.message, f"a part of center: {code} {fault.message}")
 
 
+PLACES = """.atlas 1
+.program places
+.param y buffer u32 inout [n]
+.param n u64
+.lanes n
+.reg a, b, c u32
+.reg at u64
+    mov a, lane_idx_x
+    mad a, lane_idx_y, 100, a
+    mad a, block_idx_x, 10000, a
+    mad a, block_idx_y, 1000000, a
+    mov at, global
+    stg [y[at]], a
+"""
+
+
+def places():
+    """Where lanes are in their blocks: whole blocks with long rows have a text of their own; short rows, and parts that are not of blocks, another."""
+    if not built(write("places.atlas", PLACES), name="places"):
+        return
+    library = compiled("places", COMPILERS[0], "-O1")
+    for level in levels(library, "places") if library else []:
+        check(library["places_use_level"](level.encode()) == 0, level)
+        for bx, by, bz in ((64, 2, 1), (16, 1, 2), (20, 3, 1), (4, 4, 1), (1, 5, 1)):
+            block, lanes = bx * by * bz, 6 * bx * by * bz
+            expected = [n % bx + n // bx % by * 100 + n // block % 3 * 10000 + n // block // 3 * 1000000 for n in range(lanes)]
+            for begin, end in ((0, lanes), (block, 3 * block), (1, lanes - 1), (block, lanes - 3)):
+                out, launch = bytearray(4 * lanes), Launch(lanes, begin, end, (3, 2, 1), (bx, by, bz))
+                code, _ = call(library, "places", launch, out, U64(lanes))
+                got = list(struct.unpack(f"<{lanes}I", out))
+                check(code == 0 and got == [0] * begin + expected[begin:end] + [0] * (lanes - end), f"places {level} {bx} {by} {bz} {begin} {end}: {code}")
+
+
 def library_and_example():
     """--library, and the application of examples/embed on a file."""
     status, out, err = run(COMMAND, "build", example("collatz"), "-o", "collatz", "--library", env={"CC": "gcc -O1 -w"})
@@ -494,6 +527,7 @@ def main():
         contraction()
         faults()
         several_kernels(rng, long)
+        places()
         library_and_example()
         arrays.whole_arrays(sys.modules[__name__], rng, long)
         if long:
