@@ -16,6 +16,10 @@ typedef struct found_device {
     cl_device_id id;
 } found_device;
 
+/* One thread at a time lists devices, opens or closes one: PoCL 3.1 frees what it knows of its devices with the last context, and crashes where another
+ * thread asks for it meanwhile. */
+static hg_mutex devices_lock = HG_MUTEX_INIT;
+
 static uint32_t find_devices(found_device *found, char reason[256]) {
     cl_platform_id platforms[MOST_PLATFORMS];
     cl_uint platform_count = 0;
@@ -212,11 +216,13 @@ static void describe(const found_device *found, uint32_t index, hg_device_info *
 
 uint32_t opencl_enumerate(hg_device_info *devices, uint32_t capacity, char reason[256]) {
     found_device found[MOST_DEVICES];
+    hg_mutex_lock(&devices_lock);
     uint32_t count = find_devices(found, reason);
     for (uint32_t i = 0; i < count && i < capacity && devices; i++) {
         describe(&found[i], i, &devices[i]);
         devices[i].platform = found[i].platform_number;
     }
+    hg_mutex_unlock(&devices_lock);
     return count;
 }
 
@@ -233,6 +239,15 @@ static hg_status open_context(hg_device *d, const found_device *found) {
     return opencl_check("clCreateCommandQueue", error);
 }
 
+static void close_device(hg_device *d) {
+    if (!d) return;
+    if (d->setup) opencl.ReleaseCommandQueue(d->setup);
+    if (d->context && !d->adopted) opencl.ReleaseContext(d->context);
+    hg_blob_cache_close(d->cache);
+    hg_mutex_destroy(&d->lock);
+    hg_free(d);
+}
+
 /* context: the host's; NULL: a new one. */
 static hg_status open_device(const found_device *found, const hg_driver_options *options, cl_context context, hg_device **device) {
     hg_device *d = hg_calloc(1, sizeof *d);
@@ -247,13 +262,13 @@ static hg_status open_device(const found_device *found, const hg_driver_options 
     hg_status status = open_context(d, found);
     if (status == HG_OK) status = hg_blob_cache_open(options->cache_dir, options->cache_bytes, &d->cache);
     if (status != HG_OK)
-        opencl_device_close(d);
+        close_device(d);
     else
         *device = d;
     return status;
 }
 
-hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+static hg_status open_listed(uint32_t index, const hg_driver_options *options, hg_device **device) {
     found_device found[MOST_DEVICES];
     char reason[256] = "";
     uint32_t count = find_devices(found, reason);
@@ -263,7 +278,7 @@ hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, h
     return open_device(&found[index], options, NULL, device);
 }
 
-hg_status opencl_device_adopt(const hg_driver_options *options, hg_device **device) {
+static hg_status open_adopted(const hg_driver_options *options, hg_device **device) {
     const hg_host_device *host = options->host;
     found_device found = {.id = host->device};
     char reason[256] = "";
@@ -276,13 +291,24 @@ hg_status opencl_device_adopt(const hg_driver_options *options, hg_device **devi
     return open_device(&found, options, host->context, device);
 }
 
+hg_status opencl_device_open(uint32_t index, const hg_driver_options *options, hg_device **device) {
+    hg_mutex_lock(&devices_lock);
+    hg_status status = open_listed(index, options, device);
+    hg_mutex_unlock(&devices_lock);
+    return status;
+}
+
+hg_status opencl_device_adopt(const hg_driver_options *options, hg_device **device) {
+    hg_mutex_lock(&devices_lock);
+    hg_status status = open_adopted(options, device);
+    hg_mutex_unlock(&devices_lock);
+    return status;
+}
+
 void opencl_device_close(hg_device *d) {
-    if (!d) return;
-    if (d->setup) opencl.ReleaseCommandQueue(d->setup);
-    if (d->context && !d->adopted) opencl.ReleaseContext(d->context);
-    hg_blob_cache_close(d->cache);
-    hg_mutex_destroy(&d->lock);
-    hg_free(d);
+    hg_mutex_lock(&devices_lock);
+    close_device(d);
+    hg_mutex_unlock(&devices_lock);
 }
 
 #endif

@@ -179,6 +179,24 @@ static void give_up_everywhere(const char *name, const char *pretend) {
     wait_for_left();
 }
 
+/* Openings that are given up at some time while the next one begins: drivers list, open and close devices at the same time then. A device may be
+ * short of memory meanwhile. */
+static void overlap(const char *name) {
+    enum { ROUNDS = 12, MOST_POLLS = 100000 };
+    hg_config config = config_of(name, "");
+    config.cache_dir = "off";
+    for (int i = 0; i < ROUNDS; i++) {
+        hg_opening *o = start(&config);
+        hg_backend *b = NULL;
+        bool done = false;
+        for (int k = 0; k < (i + 1 < ROUNDS ? i * 15 : MOST_POLLS) && !done; k++, sleep_ms(1)) HG_IGNORE(hg_opening_poll(o, &done, &b));
+        CHECK(done || i + 1 < ROUNDS);
+        hg_opening_destroy(o);
+        hg_backend_destroy(b);
+    }
+    wait_for_left();
+}
+
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
     if (name) {
@@ -187,6 +205,7 @@ int main(int argc, char **argv) {
         check_would_block(name);
         give_up_everywhere(name, "");
         give_up_everywhere(name, "no-wait=5");
+        overlap(name);
         return test_done();
     }
     for (int seed = 1; seed <= 20; seed++) {
@@ -202,6 +221,7 @@ int main(int argc, char **argv) {
     check_would_block("cpu");
     check_would_block("null");
     give_up_everywhere("cpu", "");
+    overlap("cpu");
     check_error("nonsense", 0, HG_ERROR_BACKEND_UNAVAILABLE, "Invalid backend type: nonsense");
     check_error("null", 7, HG_ERROR_BACKEND_UNAVAILABLE, "null has one device");
     check_taken();
