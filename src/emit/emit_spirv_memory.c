@@ -225,6 +225,7 @@ typedef struct place {
     uint32_t aligned; /* 0: no operand */
     uint8_t operands; /* first argument after the place */
     bool is_volatile;
+    bool atomic; /* only atomic operations reach it */
 } place;
 
 /* Offset of a place, u32: groups, blocks behind two halves of an address and bindings are all below 4 GiB (maxStorageBufferRange has 32
@@ -386,7 +387,8 @@ static void at_address(spirv *s, const kir_value *v, place *p, uint8_t type) {
 
 /* Where a value of type lies that v reads or writes. */
 static place locate(spirv *s, const kir_value *v, uint8_t type) {
-    place p = {.is_volatile = v->u.mem.volatile_access != 0};
+    place p = {.is_volatile = v->u.mem.volatile_access != 0,
+               .atomic = s->options->target.whole_atomics && kir_device_is_atomic(s->layout, v)};
     bool open = v->u.mem.slot < 0;
     if (v->u.mem.space == KIR_SHARED && open)
         in_group_memory(s, v, &p, type);
@@ -408,12 +410,18 @@ static uint32_t memory_operands(const place *p, uint32_t *to) {
     return count;
 }
 
+/* Relaxed: order is made by FENCE and BARRIER. */
 static uint32_t load_cell(spirv *s, const place *p, uint32_t pointer) {
+    if (p->atomic) return SPV_RESULT(s, OpAtomicLoad, spv_type(s, p->cell), pointer, spv_u32(s, Spv_o_DeviceScope), spv_u32(s, 0));
     uint32_t operands[4] = {spv_type(s, p->cell), pointer};
     return spv_result(s, OpLoad, operands, 2 + memory_operands(p, operands + 2));
 }
 
 static void store_cell(spirv *s, const place *p, uint32_t pointer, uint32_t value) {
+    if (p->atomic) {
+        SPV(s, s->to.at, OpAtomicStore, pointer, spv_u32(s, Spv_o_DeviceScope), spv_u32(s, 0), value);
+        return;
+    }
     uint32_t operands[4] = {pointer, value};
     spv_write(s, s->to.at, OpStore, operands, 2 + memory_operands(p, operands + 2));
 }
@@ -445,7 +453,6 @@ static void store(spirv *s, const kir_value *v) {
     store_cell(s, &p, p.second, SPV_RESULT(s, OpCompositeExtract, word, pair, 1));
 }
 
-/* Relaxed: order is made by FENCE and BARRIER. */
 static uint32_t atomic(spirv *s, const kir_value *v) {
     static const uint16_t OPCODES[] = {OpAtomicIAdd, OpAtomicUMin, OpAtomicSMin, OpAtomicUMax,     OpAtomicSMax,
                                        OpAtomicAnd,  OpAtomicOr,   OpAtomicXor,  OpAtomicExchange, OpAtomicCompareExchange};

@@ -191,6 +191,7 @@ struct kir_value {
             uint8_t split;           /* handle and index are each two u32 args, low first (targets without 64-bit integers) */
             uint8_t unchecked;       /* a CHECK or range analysis proved it */
             uint8_t volatile_access; /* device form: the fault record and locks; must really happen */
+            uint8_t uniform;         /* device form, a LOAD that all lanes of a group do together: kir/device/device.h */
             uint8_t atomic;          /* kir_atomic */
             uint8_t class_id;        /* CLASS: base = class·12288, limit 12288; BUFFER: kir_plan_memory, memory no program can name */
             uint8_t operand;         /* of the instruction, for faults, from 1 */

@@ -91,6 +91,7 @@ static bool read_space(kir_reader *r, line *l) {
         l->fields.u.mem.slot = KIR_ADDRESS;
     }
     l->fields.u.mem.volatile_access = kir_accept_word(r, "volatile");
+    l->fields.u.mem.uniform = kir_accept_word(r, "uniform");
     l->fields.u.mem.unchecked = kir_accept_word(r, "unchecked");
     return true;
 }

@@ -156,6 +156,7 @@ static void print_access(const printer *p, const kir_value *v) {
     if (v->u.mem.slot >= 0) hg_text_addf(out, " slot %d", (int)v->u.mem.slot);
     if (v->u.mem.slot == KIR_ADDRESS) hg_text_addf(out, " address");
     if (v->u.mem.volatile_access) hg_text_addf(out, " volatile");
+    if (v->u.mem.uniform) hg_text_addf(out, " uniform");
     if (v->u.mem.unchecked) hg_text_addf(out, " unchecked");
     if (parts.handle) hg_text_add(out, " ", 1);
     print_halves(out, v, 0, parts.handle);

@@ -50,7 +50,7 @@ static const char *check_space(const kir_module *m, const kir_value *v) {
         return "stray field";
     if (slot < KIR_ADDRESS || (slot >= 0 && (uint64_t)slot >= m->slots.count)) return "no such slot";
     if (device) return slot == KIR_OPEN && space != KIR_SHARED ? "open access in device form" : NULL;
-    if (slot == KIR_ADDRESS || v->u.mem.volatile_access) return "of the device form alone";
+    if (slot == KIR_ADDRESS || v->u.mem.volatile_access || v->u.mem.uniform) return "of the device form alone";
     if (slot < 0) return NULL;
     const kir_slot *s = &m->slots.data[slot];
     if (space != KIR_BUFFER && space != KIR_POOL) return "a slot names buffers and pools";
@@ -75,6 +75,8 @@ static const char *check_atomic(const kir_module *m, const kir_function *f, cons
 
 static const char *check_device_access(const kir_value *v, uint8_t type) {
     if (v->op == KIR_CHECK) return "no check in device form";
+    bool group = v->u.mem.space == KIR_SHARED && v->u.mem.slot == KIR_OPEN;
+    if (v->u.mem.uniform && (v->op != KIR_LOAD || !group)) return "only loads of group memory are uniform";
     if (!v->u.mem.has_index || !v->u.mem.unchecked || v->u.mem.disp) return "device form has checked offsets alone";
     return v->u.mem.bytes != kir_type_bytes(type) ? "size in memory is not that of the type" : NULL;
 }

@@ -31,7 +31,7 @@ static kir_compilation compilation(const emit_job *o) {
 
 /* What the host does around an instruction because of uniform values in memory. */
 static void tell_waits(const hg_plan *plan, const plan_inst *inst, hg_text *about) {
-    if (plan->reads != PLAN_READS_MEMORY) return;
+    if (plan->reads == PLAN_READS_INPUTS) return;
     if (inst->op == PLAN_KERNEL && plan->kernels.data[inst->index].writes.count)
         hg_text_addf(about, ", writes the environment for those that follow");
     if (plan_waits(plan, inst)) hg_text_addf(about, ", waits until the host has the values");
@@ -318,7 +318,8 @@ static hg_status lower(const hg_program *program, const emit_job *o, hg_text *te
                          o->dashes, o->dashes, o->target->name, o->dashes);
     if (status == HG_OK && whole) status = print_program(o, module, text);
     if (status == HG_OK && !whole) {
-        status = plan_build(module, o->target->form == EMIT_LANES ? PLAN_READS_INPUTS : PLAN_READS_MEMORY, &plan);
+        plan_reads reads = o->caps.target.shown_uniform ? PLAN_READS_SHOWN : PLAN_READS_MEMORY;
+        status = plan_build(module, o->target->form == EMIT_LANES ? PLAN_READS_INPUTS : reads, &plan);
         if (status == HG_OK) module = NULL; /* the plan's now */
         if (status == HG_OK) status = o->target->form == EMIT_LANES ? print_lanes(o, plan, text) : print_device(o, program, plan, text);
     }

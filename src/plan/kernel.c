@@ -16,7 +16,7 @@ static kir_value *address(kir_builder *b, kir_op op, kir_plan_memory which, kir_
 
 /* The environment is as large as its entries: no access needs a check. */
 static kir_value *env_address(const plan_splitter *s, kir_builder *b, kir_op op, const plan_env *entry, kir_value *value, uint8_t type) {
-    bool memory = s->plan->reads == PLAN_READS_MEMORY;
+    bool memory = s->plan->reads != PLAN_READS_INPUTS;
     kir_place at = {.space = KIR_BUFFER,
                     .class_id = memory && op == KIR_LOAD ? KIR_PLAN_UNIFORMS : KIR_PLAN_ENV,
                     .handle = kir_const(b, HG_TYPE_U64, 0),
@@ -58,7 +58,7 @@ static kir_value *env_input(kir_builder *b, const plan_env *entry) {
 
 /* Of an environment entry in memory. Entries have 8 bytes: where kernels read them there, what is narrower than 32 bits is u32. */
 static uint8_t env_type(const plan_splitter *s, uint8_t type) {
-    if (s->plan->reads == PLAN_READS_MEMORY && kir_type_bytes(type) < 4) return HG_TYPE_U32;
+    if (s->plan->reads != PLAN_READS_INPUTS && kir_type_bytes(type) < 4) return HG_TYPE_U32;
     return type == KIR_BOOL ? HG_TYPE_U8 : type;
 }
 
@@ -76,7 +76,8 @@ static kir_value *from_memory(kir_builder *b, kir_value *v, uint8_t type) {
 static bool is_input(const plan_splitter *s, const plan_variable *info) {
     const plan_env *entry = &s->plan->env.data[info->env];
     if (kir_type_bytes(entry->type) > 8) return false;
-    return s->plan->reads == PLAN_READS_INPUTS || info->names_memory || entry->writer == PLAN_BY_HOST;
+    bool shown = s->plan->reads == PLAN_READS_SHOWN && s->meets;
+    return s->plan->reads == PLAN_READS_INPUTS || shown || info->names_memory || entry->writer == PLAN_BY_HOST;
 }
 
 /* Element by element: what a lane keeps in a private array is its own. */
@@ -104,6 +105,12 @@ static void bring_in(plan_splitter *s, kir_builder *b, kir_var *copy, const plan
         v = env_address(s, b, KIR_LOAD, &s->plan->env.data[info->env], NULL, env_type(s, copy->type));
     }
     kir_set(b, copy, info->in_env && is_input(s, info) ? v : from_memory(b, v, copy->type));
+}
+
+static void set_id(kir_cloner *c, kir_var *var, const kir_value *id) {
+    kir_value *own = kir_emit(&c->to, KIR_ID, id->type, 0, NULL);
+    own->u.imm = id->u.imm;
+    kir_set(&c->to, kir_clone_var(c, var), own);
 }
 
 static void hand_on(plan_splitter *s, kir_builder *b, kir_var *copy, const plan_variable *info) {
@@ -164,6 +171,20 @@ static void find_touched(plan_splitter *s, const plan_segment *segment, touched_
     if (!segment->has_call) return;
     for (kir_var *var = s->module->vars; var; var = var->next)
         if (!var->function) touch(t, var, READS | SETS);
+}
+
+static bool has_barrier(const kir_value *first, const kir_value *last, const kir_region *root) {
+    for (const kir_value *v = first; v && v != last; v = kir_walk(v, root))
+        if (v->op == KIR_BARRIER || v->op == KIR_BLOCK) return true;
+    return false;
+}
+
+/* Whether lanes of the segment's kernel meet at barriers, as far as its calls are not looked at one by one. */
+static bool meets(const plan_splitter *s, const plan_segment *segment) {
+    if (has_barrier(segment->first, segment->last->next, segment->first->parent)) return true;
+    for (const kir_function *f = s->module->functions; f && segment->has_call; f = f->next)
+        if (f != s->main && has_barrier(kir_walk(NULL, f->body), NULL, f->body)) return true;
+    return false;
 }
 
 static bool only_uniform_work(const kir_module *m) {
@@ -243,10 +264,12 @@ static void make_kernel(plan_splitter *s, uint32_t index) {
         return;
     }
     kernel->module = m;
+    s->meets = meets(s, segment);
     find_touched(s, segment, &touched);
     for (uint64_t i = 0; i < touched.vars.count; i++) {
         const plan_variable *info = &s->variables.data[touched.vars.data[i]->id];
-        bool overwritten = s->plan->reads == PLAN_READS_MEMORY && (touched.how[touched.vars.data[i]->id] & SET_FIRST);
+        bool overwritten = s->plan->reads != PLAN_READS_INPUTS && (touched.how[touched.vars.data[i]->id] & SET_FIRST);
+        if (info->id) set_id(&c, touched.vars.data[i], info->id);
         if ((info->crosses || info->forced) && !overwritten) bring_in(s, &c.to, kir_clone_var(&c, touched.vars.data[i]), info);
     }
     stop_stopped_lanes(s, &c);

@@ -61,7 +61,10 @@ typedef enum plan_reads {
     /* From device memory, KIR_PLAN_UNIFORMS: where a launch should not wait until the host knows them. A kernel writes KIR_PLAN_ENV, and what it
      * wrote is copied to the uniforms when it is done: lane 0 of one block writes while other blocks still read. Values narrower than 32
      * bits are u32 in both. Handles stay inputs. */
-    PLAN_READS_MEMORY
+    PLAN_READS_MEMORY,
+    /* From device memory, but as inputs in kernels with barriers, which wait for what the host does not know: where the device's compiler must see that
+     * control flow around a barrier is the same in all lanes, and memory is nothing that it sees so (kir_device_target.shown_uniform). */
+    PLAN_READS_SHOWN
 } plan_reads;
 
 /* Environment entries: refs[first] … refs[first + count - 1] of the plan. */

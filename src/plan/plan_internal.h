@@ -21,9 +21,10 @@ typedef struct plan_variable {
     bool set_at_exit;  /* set where a lane may stop: lane 0 may have stopped before it set it */
     bool names_memory; /* an access reads its handle from it */
     bool in_env;
-    bool host;        /* the host works its value out too (host.c) */
-    uint32_t env;     /* entry */
-    uint64_t scratch; /* offset of its array in scratch memory, in bytes a lane */
+    bool host;           /* the host works its value out too (host.c) */
+    const kir_value *id; /* a register that is this ID from the kernel's start to its end: each kernel reads it anew; else NULL */
+    uint32_t env;        /* entry */
+    uint64_t scratch;    /* offset of its array in scratch memory, in bytes a lane */
 } plan_variable;
 
 /* The variable that carries a value across segments (also in value->scratch between passes). */
@@ -48,6 +49,7 @@ typedef struct plan_splitter {
     HG_VEC(plan_carrier) carriers;
     HG_VEC(plan_variable) variables; /* by kir_var.id */
     HG_VEC(plan_mark) marks;         /* by id of the kernel function's operations, which keep their ids until the kernels are made */
+    bool meets;                      /* the kernel that is made has barriers */
     bool failed;
 } plan_splitter;
 

@@ -236,6 +236,24 @@ static void find_handles(plan_splitter *s) {
     }
 }
 
+/* Registers that functions share and that begin as ids, r252 to r255: a kernel behind a step knows them too. What lanes keep in memory, lanes that do
+ * not start have not, and so they could not decide together whether they reach a barrier. */
+static void find_ids(plan_splitter *s) {
+    for (const kir_value *v = s->main->body->first; v && (kir_is_pure(v) || v->op == KIR_VAR_SET); v = v->next)
+        if (v->op == KIR_VAR_SET && v->args[0]->op == KIR_ID) s->variables.data[v->u.var->id].id = v->args[0];
+    for (const kir_function *f = s->module->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            plan_variable *set = v->op == KIR_VAR_SET ? &s->variables.data[v->u.var->id] : NULL;
+            if (set && v->args[0] != set->id) set->id = NULL;
+            if (v->op == KIR_ATOMIC && v->u.mem.high) s->variables.data[v->u.mem.high->id].id = NULL;
+        }
+    for (uint64_t i = 0; i < s->variables.count; i++) {
+        plan_variable *info = &s->variables.data[i];
+        if (info->forced || !info->varying) info->id = NULL;
+        if (info->id) info->crosses = false;
+    }
+}
+
 static void classify(plan_splitter *s) {
     kir_find_uniformity(s->module, false); /* may use scratch */
     for (kir_value *v = kir_walk(NULL, s->main->body); v; v = kir_walk(v, s->main->body)) v->scratch = NULL;
@@ -261,7 +279,8 @@ static void classify(plan_splitter *s) {
             if (v->op == KIR_STEP && v->scratch) s->variables.data[((kir_var *)v->scratch)->id].forced = true;
         }
     }
-    if (s->plan->reads == PLAN_READS_MEMORY) find_handles(s);
+    if (s->plan->reads != PLAN_READS_INPUTS) find_handles(s);
+    find_ids(s);
     if (s->stopped) s->variables.data[s->stopped->id].varying = s->variables.data[s->stopped->id].crosses = true; /* functions set it too */
 }
 

@@ -9,7 +9,7 @@ enum { HALF_ALIGN = 256 }; /* as pieces of arenas */
 
 /* ---- places ---- */
 
-static bool reads_memory(const hg_binding *binding) { return binding->executable->plan->reads == PLAN_READS_MEMORY; }
+static bool reads_memory(const hg_binding *binding) { return binding->executable->plan->reads != PLAN_READS_INPUTS; }
 
 static hg_range part(const hg_range *of, const plan_env *first, uint64_t end) {
     return (hg_range){of->arena, of->offset + first->offset, end - first->offset};

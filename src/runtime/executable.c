@@ -39,7 +39,8 @@ static hg_status lower(const hg_backend *b, const hg_cfg *cfg, uint64_t max_step
         .program = cfg, .build = {.max_steps = max_steps, .trace = b->trace}, .deadline_ns = deadline_ns, .verify = b->config.verify};
     kir_module *module = NULL;
     HG_TRY(kir_pipeline_run(&c, KIR_STAGE_PROGRAM, KIR_STAGE_PROGRAM, NULL, &module));
-    hg_status status = plan_build(module, b->caps->memory.uniforms_in_memory ? PLAN_READS_MEMORY : PLAN_READS_INPUTS, plan);
+    plan_reads reads = b->caps->compiler.target.shown_uniform ? PLAN_READS_SHOWN : PLAN_READS_MEMORY;
+    hg_status status = plan_build(module, b->caps->memory.uniforms_in_memory ? reads : PLAN_READS_INPUTS, plan);
     if (status == HG_OK)
         plan_find_chains(*plan);
     else

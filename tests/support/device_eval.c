@@ -132,6 +132,14 @@ static uint64_t dev_change(uint8_t op, uint64_t old, uint64_t a, uint64_t b, boo
     }
 }
 
+/* A device may read a marked load once for all lanes of the group, as WGSL's workgroupUniformLoad does: the first lane's value is that of all. */
+static void dev_read_for_all(device_run *r, const kir_value *v, eval_value *value) {
+    if (r->uniform == v && r->uniform_at == r->barriers) *value = ev_from(r->uniform_value);
+    r->uniform = v;
+    r->uniform_value = ev_u64(value);
+    r->uniform_at = r->barriers;
+}
+
 static eval_value device_access(eval *e, const kir_value *v, eval_value *const *x) {
     device_run *r = e->lane->run;
     eval_value result = {{0}};
@@ -150,7 +158,9 @@ static eval_value device_access(eval *e, const kir_value *v, eval_value *const *
     }
     if (v->op == KIR_LOAD) memcpy(&result, p, (size_t)size);
     if (v->op == KIR_STORE) memcpy(p, x[i], (size_t)size);
+    if (v->u.mem.uniform && r->options->target.shown_uniform) dev_read_for_all(r, v, &result);
     if (v->op != KIR_ATOMIC) return result;
+    CHECK(v->u.mem.slot == KIR_ADDRESS || kir_device_is_atomic(r->layout, v));
     memcpy(&old, p, (size_t)size);
     now = dev_change(v->u.mem.atomic, old, ev_u64(x[i]), v->u.mem.atomic == KIR_ATOMIC_CAS ? ev_u64(x[i + 1]) : 0, size == 8);
     memcpy(p, &now, (size_t)size);

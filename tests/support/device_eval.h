@@ -55,6 +55,10 @@ typedef struct device_run {
     uint64_t group_bytes, steps, max_steps;
     uint64_t chance;
     uint32_t barriers; /* passed by groups */
+    /* A marked load, what it read, and how many barriers were passed then. */
+    const kir_value *uniform;
+    uint64_t uniform_value;
+    uint32_t uniform_at;
     device_lane lanes[DEVICE_MOST_LANES];
     device_lane *now;
     ucontext_t scheduler;

@@ -131,6 +131,7 @@ static void fill_bindings(const vk_facts *f, hg_device *d, hg_device_caps *caps)
         return;
     }
     caps->compiler.target.bind_arenas = d->pretend_bind_arenas;
+    caps->compiler.target.whole_atomics = caps->compiler.target.shown_uniform = d->pretend_wgsl;
     caps->compiler.target.max_arenas = bindings >= 24 ? 8 : 2;
     caps->compiler.max_slots = bindings > OWN + caps->compiler.target.max_arenas ? bindings - OWN - caps->compiler.target.max_arenas : 1;
     if (caps->compiler.target.bind_arenas && caps->compiler.max_slots > KIR_BOUND_SLOTS) caps->compiler.max_slots = KIR_BOUND_SLOTS;
@@ -358,11 +359,16 @@ static hg_status create_lanes(hg_device *d) {
 /* What the configuration says the device should seem to lack. */
 static void pretend(const char *words, vk_facts *f, hg_device *d) {
     d->pretend_staging = hg_pretends(words, "staging");
-    d->pretend_bind_arenas = hg_pretends(words, "bind-arenas");
+    d->pretend_wgsl = hg_pretends(words, "wgsl");
+    d->pretend_bind_arenas = hg_pretends(words, "bind-arenas") || d->pretend_wgsl;
     if (hg_pretends(words, "descriptors") || d->pretend_bind_arenas) f->f12.bufferDeviceAddress = VK_FALSE;
-    if (hg_pretends(words, "no-fp64")) f->features.features.shaderFloat64 = VK_FALSE;
-    if (hg_pretends(words, "no-int64")) f->features.features.shaderInt64 = VK_FALSE;
+    if (hg_pretends(words, "no-fp64") || d->pretend_wgsl) f->features.features.shaderFloat64 = VK_FALSE;
+    if (hg_pretends(words, "no-int64") || d->pretend_wgsl) f->features.features.shaderInt64 = VK_FALSE;
     if (hg_pretends(words, "no-dot4")) f->dot.shaderIntegerDotProduct = VK_FALSE;
+    if (d->pretend_wgsl) {
+        f->features.features.shaderInt16 = f->f12.shaderInt8 = VK_FALSE;
+        f->f12.storageBuffer8BitAccess = f->f11.storageBuffer16BitAccess = VK_FALSE;
+    }
     if (hg_pretends(words, "no-atomic64")) f->f12.shaderBufferInt64Atomics = VK_FALSE;
 }
 

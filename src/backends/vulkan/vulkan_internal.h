@@ -89,7 +89,7 @@ struct hg_device {
     vk_device_functions vk;
     VkPhysicalDeviceMemoryProperties memory;
     VkPhysicalDeviceLimits limits;
-    bool pretend_staging, pretend_bind_arenas;
+    bool pretend_staging, pretend_bind_arenas, pretend_wgsl;
     int lost;       /* atomic */
     bool no_fences; /* llvmpipe leaves a branch or loop wrongly at a memory barrier inside; its atomics keep their order */
     bool rte[2], preserve[2], inf_nan[2]; /* float controls of f32, f64 */

@@ -4,9 +4,11 @@
 
 #include "kir/side.h"
 
-void kir_find_uniformity(kir_module *m, bool tile_is_block);         /* sets uniformity, stride, range */
-void kir_find_row_uniformity(kir_module *m);                         /* the same for lanes that are neighbours along x in a block */
-hg_status kir_find_blocks(kir_module *m) HG_NODISCARD;               /* u.block.whole: all lanes of the block take part */
+void kir_find_uniformity(kir_module *m, bool tile_is_block); /* sets uniformity, stride, range */
+hg_status
+kir_find_group_uniformity(kir_module *m) HG_NODISCARD; /* of a device form, as far as its text shows it: BLOCK_UNIFORM is a group */
+void kir_find_row_uniformity(kir_module *m);           /* the same for lanes that are neighbours along x in a block */
+hg_status kir_find_blocks(kir_module *m) HG_NODISCARD; /* u.block.whole: all lanes of the block take part */
 hg_status kir_provenance(kir_module *m, uint32_t most) HG_NODISCARD; /* for a device of few slots: the other accesses are open */
 
 /* Whether the access combines a number with what is there, and the old value is not used. Requires: kir_count_uses. */

@@ -4,7 +4,7 @@
  *
  * Variables have one fact for all their places (flow-insensitive): the join of all values set, made worse where the set is
  * reached by only some lanes. Control is uniform up to a branch on another condition; a loop whose lanes leave at different times
- * counts as divergent inside from its start, a function that some lanes return from early as a whole. Everything starts at its best
+ * counts as divergent inside from its start, a function that some lanes return from early as a whole (of a device form: from there on). Everything starts at its best
  * and gets worse until nothing changes.
  * AFFINE means base + stride · global lane id without wrap in the value's type, the base being the same in all lanes
  * (tile_is_block: of the block; rows: of the block's lanes with the same y and z). */
@@ -14,8 +14,9 @@
 
 #include <string.h>
 
-/* Rounds after which a variable loses its range at the first change, then its uniformity, and after which nothing is known at all. */
-enum { WIDEN_AFTER = 4, GIVE_UP_AFTER = 24, MAX_ROUNDS = 64 };
+/* Rounds after which a variable loses its range at the first change, then its uniformity, and after which nothing is known at all. What a device
+ * form is asked for is uniformity, which gets worse three times at the most. */
+enum { WIDEN_AFTER = 4, GIVE_UP_AFTER = 24, MAX_ROUNDS = 64, MAX_DEVICE_ROUNDS = 1024 };
 enum { NOT_YET = 0xFF }; /* uniformity of what comes from variables that nothing was set to so far */
 
 typedef struct fact {
@@ -28,6 +29,7 @@ typedef struct fact {
 typedef struct function_fact {
     fact params[16], result;
     uint8_t control; /* of its calls; worse when lanes return early */
+    uint32_t apart;  /* device form: id from which on some lanes may have left it */
 } function_fact;
 
 /* Of an IF or LOOP, at its scratch. */
@@ -36,8 +38,14 @@ typedef struct owner_fact {
     kir_value *loop; /* the innermost around what is inside, itself included */
 } owner_fact;
 
+/* Where a variable is set so that some place reads it, by the ids of its function. */
+typedef struct set_range {
+    uint32_t low, high;
+} set_range;
+
 typedef struct shaper {
     kir_module *m;
+    set_range *sets; /* device form: by variable id; NULL: every set counts */
     bool tile_is_block, rows;
     fact *vars;               /* by variable id */
     function_fact *functions; /* by id */
@@ -88,7 +96,7 @@ static void join(shaper *x, fact *to, fact f, uint8_t type) {
     if (f.umin < to->umin) to->umin = x->round < WIDEN_AFTER ? f.umin : 0;
     if (f.umax > to->umax) to->umax = x->round < WIDEN_AFTER ? f.umax : type_max(type);
     if (to->uniformity != before.uniformity || to->umin != before.umin || to->umax != before.umax) {
-        if (x->round > GIVE_UP_AFTER) *to = (fact){KIR_VARYING, true, 0, 0, type_max(type)};
+        if (x->round > GIVE_UP_AFTER && !kir_is_device_form(x->m)) *to = (fact){KIR_VARYING, true, 0, 0, type_max(type)};
         x->changed = true;
     }
 }
@@ -161,6 +169,10 @@ static void identify_in_row(kir_value *v) {
 static void identify(const shaper *x, kir_value *v) {
     v->uniformity = KIR_VARYING;
     range(v, 0, type_max(v->type));
+    if (kir_is_device_form(x->m)) {
+        if (kir_device_id_part((kir_device_id)v->u.imm) == KIR_DEVICE_GROUP) v->uniformity = KIR_BLOCK_UNIFORM;
+        return;
+    }
     hg_scope same = hg_idname_scope(kir_id_name(v));
     if (same != HG_SCOPE_THREAD) v->uniformity = same == HG_SCOPE_BLOCK ? KIR_BLOCK_UNIFORM : KIR_UNIFORM;
     hg_id_part part = hg_idname_part(kir_id_name(v));
@@ -207,7 +219,9 @@ static void varying(kir_value *v) {
 }
 
 static owner_fact *fact_of_owner(const kir_value *owner) { return owner->scratch; }
-static uint8_t control_of(const shaper *x, const kir_function *f, const kir_region *r) {
+static uint8_t control_of(const shaper *x, const kir_function *f, const kir_value *v) {
+    const kir_region *r = v->parent;
+    if (kir_is_device_form(x->m) && v->id >= x->functions[f->id].apart) return KIR_VARYING;
     return r->owner ? fact_of_owner(r->owner)->control : x->functions[f->id].control;
 }
 static kir_value *loop_around(const kir_region *r) { return r->owner ? fact_of_owner(r->owner)->loop : NULL; }
@@ -216,6 +230,22 @@ static void worsen(shaper *x, uint8_t *level, uint8_t to) {
     if (to >= *level) return;
     *level = to;
     x->changed = true;
+}
+
+/* Some lanes leave the function here, or all of them. */
+static void leave(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
+    function_fact *own = &x->functions[f->id];
+    uint32_t from = v->id;
+    for (kir_value *loop = loop_around(v->parent); loop; loop = loop_around(loop->parent)) { /* the lanes that stay go on without those */
+        worsen(x, &loop->uniformity, control);
+        from = loop->id;
+    }
+    if (!kir_is_device_form(x->m)) {
+        if (v->parent->owner) worsen(x, &own->control, control);
+    } else if (control < KIR_BLOCK_UNIFORM && from < own->apart) {
+        own->apart = from;
+        x->changed = true;
+    }
 }
 
 static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t control) {
@@ -228,12 +258,12 @@ static void visit_control(shaper *x, kir_function *f, kir_value *v, uint8_t cont
         loop = loop_around(v->parent);
         if (v->next == NULL && loop) worsen(x, &loop->uniformity, control);
         return;
+    case KIR_EXIT:
+        if (kir_is_device_form(x->m)) leave(x, f, v, control);
+        return;
     case KIR_RETURN:
-        for (loop = loop_around(v->parent); loop; loop = loop_around(loop->parent)) { /* the lanes that stay go on without those */
-            worsen(x, &loop->uniformity, control);
-        }
         if (v->nargs) join(x, &x->functions[f->id].result, under(x, fact_of(v->args[0]), control), v->args[0]->type);
-        if (v->parent->owner) worsen(x, &x->functions[f->id].control, control);
+        leave(x, f, v, control);
         return;
     default: return;
     }
@@ -267,16 +297,71 @@ static void visit_array(shaper *x, kir_value *v, uint8_t control) {
     join(x, a, (fact){uniformity, true, 0, 0, type_max(v->u.var->type)}, v->u.var->type);
 }
 
-/* Nobody writes the environment's start values while a kernel runs: the same place holds the same value for all lanes. */
+/* Nobody writes the environment's start values while a kernel runs: the same place holds the same value for all lanes. So it does where a device
+ * form says so. */
 static void visit_load(kir_value *v) {
     varying(v);
-    if (v->u.mem.space != KIR_BUFFER || v->u.mem.class_id != KIR_PLAN_UNIFORMS) return;
-    v->uniformity = KIR_UNIFORM;
+    bool uniforms = v->u.mem.space == KIR_BUFFER && v->u.mem.class_id == KIR_PLAN_UNIFORMS;
+    if (!uniforms && !v->u.mem.uniform) return;
+    v->uniformity = uniforms ? KIR_UNIFORM : KIR_BLOCK_UNIFORM;
     for (uint8_t i = 0; i < v->nargs; i++) v->uniformity = weaker(v->uniformity, v->args[i]->uniformity);
 }
 
+/* ---- device form: registers that are used for several things ---- */
+
+/* Id of the last operation that runs before a place is reached again without leaving the region: the place itself without a loop around it there. */
+static uint32_t last_before(const kir_region *region, const kir_value *place) {
+    const kir_value *last = place, *outer = NULL;
+    for (const kir_region *r = place->parent; r != region; r = r->owner->parent)
+        if (r->owner->op == KIR_LOOP) outer = r->owner;
+    for (const kir_region *r = outer ? outer->body[0] : NULL; r && r->last;
+         r = last->body[1] && last->body[1]->last ? last->body[1] : last->body[0])
+        last = r->last;
+    return last->id;
+}
+
+static bool holds(const kir_region *region, const kir_value *v) {
+    for (const kir_region *r = v->parent; r; r = r->owner ? r->owner->parent : NULL)
+        if (r == region) return true;
+    return false;
+}
+
+/* A place that reads a variable sees no set before `last`, the nearest one that always runs before it, and none behind it but in a loop around both. */
+static set_range seen_at(const kir_value *get, const kir_value *last) {
+    enum { MOST = 64 }; /* sets that are looked at */
+    for (int i = 0; last && i < MOST; i++, last = last->scratch)
+        if (holds(last->parent, get)) return (set_range){last->id, last_before(last->parent, get)};
+    return (set_range){0, UINT32_MAX};
+}
+
+/* The sets of each variable that some place reads. False: out of memory. */
+static bool find_sets(shaper *x) {
+    const kir_value **last = hg_calloc((size_t)x->m->var_count + 1, sizeof *last);
+    x->sets = hg_alloc(((size_t)x->m->var_count + 1) * sizeof *x->sets);
+    for (uint32_t i = 0; x->sets && i < x->m->var_count; i++) x->sets[i] = (set_range){UINT32_MAX, 0};
+    for (kir_function *f = x->m->functions; f && last && x->sets; f = f->next)
+        for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op == KIR_VAR_SET) {
+                v->scratch = (void *)(uintptr_t)last[v->u.var->id];
+                last[v->u.var->id] = v;
+            } else if (v->op == KIR_VAR_GET) {
+                set_range *all = &x->sets[v->u.var->id], seen = seen_at(v, last[v->u.var->id]);
+                if (seen.low < all->low) all->low = seen.low;
+                if (seen.high > all->high) all->high = seen.high;
+            }
+        }
+    bool ok = last && x->sets;
+    hg_free(last);
+    return ok;
+}
+
+static bool is_read(const shaper *x, const kir_value *set) {
+    const kir_var *var = set->u.var;
+    return !x->sets || !var->function || (x->sets[var->id].low <= set->id && set->id <= x->sets[var->id].high);
+}
+
 static void visit(shaper *x, kir_function *f, kir_value *v) {
-    uint8_t control = control_of(x, f, v->parent);
+    uint8_t control = control_of(x, f, v);
     switch ((kir_op)v->op) {
     case KIR_CONST:
         v->uniformity = KIR_UNIFORM;
@@ -293,7 +378,9 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     case KIR_ID: identify(x, v); return;
     case KIR_PARAM: use_fact(v, &x->functions[f->id].params[v->u.imm]); return;
     case KIR_VAR_GET: use_fact(v, &x->vars[v->u.var->id]); return;
-    case KIR_VAR_SET: join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type); return;
+    case KIR_VAR_SET:
+        if (is_read(x, v)) join(x, &x->vars[v->u.var->id], under(x, fact_of(v->args[0]), control), v->u.var->type);
+        return;
     case KIR_ARRAY_GET:
     case KIR_ARRAY_SET: visit_array(x, v, control); return;
     case KIR_ATOMIC:
@@ -308,6 +395,7 @@ static void visit(shaper *x, kir_function *f, kir_value *v) {
     case KIR_LOOP:
     case KIR_BREAK:
     case KIR_CONTINUE:
+    case KIR_EXIT:
     case KIR_RETURN: visit_control(x, f, v, control); return;
     default:
         if (v->type != KIR_VOID) pure(x, v);
@@ -357,15 +445,17 @@ static void settle(kir_module *m) {
         }
 }
 
-static void find(kir_module *m, bool tile_is_block, bool rows) {
+/* False: out of memory, nothing is known. */
+static bool find(kir_module *m, bool tile_is_block, bool rows) {
     shaper x = {.m = m, .tile_is_block = tile_is_block, .rows = rows, .changed = true};
     x.vars = hg_calloc((size_t)m->var_count + 1, sizeof *x.vars);
     x.functions = hg_calloc((size_t)m->function_count + 1, sizeof *x.functions);
     owner_fact *owners = place_owners(m);
-    bool ok = x.vars && x.functions && owners;
+    bool ok = x.vars && x.functions && owners && (!kir_is_device_form(m) || find_sets(&x));
     reset(&x, ok ? NOT_YET : KIR_VARYING);
-    for (uint32_t i = 0; ok && i < m->function_count; i++) x.functions[i].control = KIR_UNIFORM;
-    for (; ok && x.changed && x.round < MAX_ROUNDS; x.round++) {
+    for (uint32_t i = 0; ok && i < m->function_count; i++) x.functions[i] = (function_fact){.control = KIR_UNIFORM, .apart = UINT32_MAX};
+    const uint32_t most = kir_is_device_form(m) ? MAX_DEVICE_ROUNDS : MAX_ROUNDS;
+    for (; ok && x.changed && x.round < most; x.round++) {
         x.changed = false;
         for (kir_function *f = m->functions; f; f = f->next)
             for (kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) visit(&x, f, v);
@@ -377,9 +467,16 @@ static void find(kir_module *m, bool tile_is_block, bool rows) {
         settle(m);
     hg_free(x.vars);
     hg_free(x.functions);
+    hg_free(x.sets);
     hg_free(owners);
+    return ok;
 }
 
-void kir_find_uniformity(kir_module *m, bool tile_is_block) { find(m, tile_is_block, false); }
+void kir_find_uniformity(kir_module *m, bool tile_is_block) { (void)find(m, tile_is_block, false); }
 
-void kir_find_row_uniformity(kir_module *m) { find(m, true, true); }
+hg_status kir_find_group_uniformity(kir_module *m) {
+    for (kir_function *f = m->functions; f; f = f->next) (void)kir_number(f);
+    return find(m, true, false) ? HG_OK : hg_fail_memory();
+}
+
+void kir_find_row_uniformity(kir_module *m) { (void)find(m, true, true); }

@@ -270,8 +270,15 @@ static const rewrite_rules DEVICE_RULES = {
 
 /* ---- ---- */
 
+static bool has_words_only(const kir_device_target *t) {
+    return !t->addressed && !t->memory8 && !t->memory16 && !t->memory64 && !t->shared8 && !t->shared16 && !t->shared64 && !t->atomic64 &&
+           !t->shared_atomic64;
+}
+
 static hg_status prepare(device *d) {
     bool shared = false;
+    if (d->options->target.whole_atomics && !has_words_only(&d->options->target))
+        return hg_fail(HG_ERROR_INTERNAL, "'%s': memory that is atomic as a whole is bound and read in words", d->in->name);
     d->functions = hg_calloc((size_t)d->in->function_count + 1, sizeof *d->functions);
     if (!d->functions) return hg_fail_memory();
     HG_TRY(check_halves(d));
@@ -325,14 +332,33 @@ static hg_status bind_arenas(device *d, const kir_module *m) {
     return HG_OK;
 }
 
+/* Which memory atomic operations reach. */
+static hg_status find_atomics(device *d, const kir_module *m) {
+    kir_device_layout *layout = d->layout;
+    for (uint32_t i = kir_device_binding_count(layout, m); i > 0; i--) {
+        bool *atomic = hg_vec_push(&layout->atomic_bindings);
+        if (!atomic) return hg_fail_memory();
+        *atomic = false;
+    }
+    for (const kir_function *f = m->functions; f; f = f->next)
+        for (const kir_value *v = kir_walk(NULL, f->body); v; v = kir_walk(v, f->body)) {
+            if (v->op != KIR_ATOMIC) continue;
+            if (v->u.mem.slot >= 0) layout->atomic_bindings.data[kir_device_binding(layout, (uint64_t)v->u.mem.slot)] = true;
+            layout->atomic_group |= v->u.mem.space == KIR_SHARED && v->u.mem.slot < 0;
+        }
+    return HG_OK;
+}
+
 static hg_status finish(device *d, kir_module *m) {
     HG_TRY(device_lay_out(d));
     if (d->options->target.bind_arenas) HG_TRY(bind_arenas(d, m));
+    HG_TRY(find_atomics(d, m));
     for (kir_function *f = m->functions; f && d->options->hide_zeros; f = f->next) f->pure = false; /* they may read the record */
     m->uses_shared = d->kernel.group_memory;
     m->facts = KIR_FACT_DEVICE;
     d->layout->uses_group_memory = d->kernel.group_memory || d->layout->shared_reserved;
-    return kir_verify(m);
+    HG_TRY(kir_verify(m));
+    return d->options->target.shown_uniform ? device_show_uniform(m) : HG_OK;
 }
 
 /* A function that holds a barrier. */
@@ -420,4 +446,5 @@ void kir_device_layout_free(kir_device_layout *layout) {
     hg_vec_free(&layout->fields);
     hg_vec_free(&layout->sites);
     hg_vec_free(&layout->bindings);
+    hg_vec_free(&layout->atomic_bindings);
 }

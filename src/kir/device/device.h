@@ -16,6 +16,11 @@ typedef struct kir_device_target {
     bool atomic64, shared_atomic64;   /* where missing: under a lock in the device's lock words */
     uint32_t max_arenas;              /* not addressed: arenas that an open access can reach */
     bool bind_arenas;                 /* not addressed: no memory may be bound twice. Slots that lie in one arena share a binding */
+    /* What WGSL asks for. whole_atomics: a binding, or group memory, that an atomic operation reaches is read and written by atomic operations
+     * alone (layout.atomic_bindings). It is words: no memory8 and the like, no 64-bit atomics. shown_uniform: a compiler must see that all lanes
+     * of a group reach a barrier. Control flow around barriers then follows from the record, numbers of groups and marked loads (mem.uniform) alone;
+     * a kernel whose flow does not is an error (it may be one where an invocation runs several lanes and a function holds a barrier). */
+    bool whole_atomics, shown_uniform;
     uint32_t written_rounds; /* loops of few operations that look at the clock count so many rounds together, which the device's compiler
                                 writes out one after another (kir_value.loop.written_out); a power of two, 0 and 1: each on its own */
     uint32_t max_rounds;     /* once all loops of an invocation together have had so many rounds, each loop is left at the end of its
@@ -155,6 +160,8 @@ typedef struct kir_device_layout {
     /* target.bind_arenas: the binding of each slot, in module->slots order. A binding is a whole arena, and BASE fields are offsets in it. */
     HG_VEC(uint8_t) bindings;
     uint32_t binding_count;
+    HG_VEC(bool) atomic_bindings; /* by number of the binding: some ATOMIC reaches it */
+    bool atomic_group;            /* and group memory */
 } kir_device_layout;
 
 /* Where a slot is bound: on its own, unless arenas are. */
@@ -165,6 +172,13 @@ static inline uint32_t kir_device_binding_count(const kir_device_layout *layout,
     return layout->bindings.count ? layout->binding_count : (uint32_t)m->slots.count;
 }
 
+/* target.whole_atomics: a LOAD or STORE that must be an atomic operation. */
+static inline bool kir_device_is_atomic(const kir_device_layout *layout, const kir_value *access) {
+    int16_t slot = access->u.mem.slot;
+    if (slot >= 0) return layout->atomic_bindings.data[kir_device_binding(layout, (uint64_t)slot)];
+    return access->u.mem.space == KIR_SHARED && layout->atomic_group;
+}
+
 /* What the device form contains, besides value primitives, variables, arrays, tables, calls and structured control:
  *   INPUT            a field of the record (above)
  *   ID               imm = kir_device_id, type u32
@@ -173,6 +187,8 @@ static inline uint32_t kir_device_binding_count(const kir_device_layout *layout,
  *     slot KIR_ADDRESS (addressed only)  args: base address (u64; without i64 two u32, low first, split = 1), byte offset (u32 or u64), operands
  *     space KIR_SHARED and slot KIR_OPEN: group memory; args: byte offset (u32), operands
  *     The place is in bounds and aligned to mem.bytes. volatile_access: the device must really read or write it now.
+ *     uniform: a load of group memory that all lanes of the group do together and decide the same by. A device may read it once for all of them
+ *     (workgroupUniformLoad of WGSL).
  *   FENCE, BARRIER   as they are. A BARRIER is reached by all invocations of the group; it makes memory of group and buffers visible
  *   EXIT             only in the kernel function: return
  * Functions may call functions that stand behind them in the module. Variables of the module start as zero.

@@ -224,6 +224,10 @@ void device_lower_barrier(device *d, const kir_value *v);
 void device_follow_block(device *d, kir_builder *b); /* after a call that may have met a barrier: leaves with the group */
 void device_enter_kept(device *d, kir_builder *b, const kir_value *loop); /* at the start of a loop that ghosts stay in */
 
+/* ---- shown.c ---- */
+/* target.shown_uniform: the text of the form shows that all lanes of a group reach its barriers. HG_ERROR_ISA: it does not. */
+hg_status device_show_uniform(kir_module *m) HG_NODISCARD;
+
 /* ---- inline.c, fold.c: an invocation that runs several lanes of a block ---- */
 enum { DEVICE_MOST_INLINED = 4096 };
 /* Functions with barriers, or (long_loops) with loops of more rounds than few. */

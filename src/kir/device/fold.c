@@ -27,7 +27,7 @@ typedef struct folder {
     uint32_t *run;     /* of operations; NO_RUN: outer */
     uint32_t count, last_point, runs, fold, old_vars;
     var_use *uses;                /* by variable id */
-    kir_var *lane, *index, *gone; /* number of the lane in its block; of the invocation's lanes; the lane leaves the run's loops */
+    kir_var *lane, *gone;         /* number of the lane in its block; the lane leaves the run's loops */
     kir_value *group;             /* invocations of a group */
     HG_VEC(kir_region *) regions; /* that hold outer operations */
 } folder;
@@ -216,7 +216,7 @@ static void note_uses(folder *x) {
 /* Whether each lane needs a place of its own for it. */
 static bool crosses(const folder *x, const kir_var *var) {
     const var_use *u = &x->uses[var->id];
-    if (var == x->lane || var == x->index || var == x->gone || var == x->d->vars.open_state || var == x->d->vars.open_arena) return false;
+    if (var == x->lane || var == x->gone || var == x->d->vars.open_state || var == x->d->vars.open_arena) return false;
     for (int i = 0; i < 2; i++)
         if (var == x->d->vars.open_base[i] || var == x->d->vars.open_size[i]) return false;
     if (u->shared && !var->function) return true;
@@ -308,10 +308,12 @@ typedef struct run_loop {
 static run_loop begin_run(folder *x) {
     kir_builder *b = &x->b;
     run_loop r = {0};
-    kir_set(b, x->index, u32(b, UINT32_MAX));
+    kir_var *index = kir_var_create(x->m, x->f, HG_TYPE_U32, 0, "member"); /* of the invocation's lanes */
+    if (!index) b->failed = true;
+    kir_set(b, index, u32(b, UINT32_MAX));
     r.loop = kir_loop_begin(b, true);
-    r.at = kir_add(b, kir_get(b, x->index), u32(b, 1));
-    kir_set(b, x->index, r.at);
+    r.at = kir_add(b, kir_get(b, index), u32(b, 1));
+    kir_set(b, index, r.at);
     kir_value *over = kir_if_begin(b, kir_not(b, kir_binary(b, KIR_CMP_ULT, r.at, u32(b, x->fold))));
     kir_break(b);
     kir_if_end(b, over);
@@ -452,9 +454,8 @@ static void count_group(folder *x) {
 
 static bool prepare(folder *x) {
     x->lane = kir_var_create(x->m, NULL, HG_TYPE_U32, 0, "lane");
-    x->index = kir_var_create(x->m, x->f, HG_TYPE_U32, 0, "turn");
     x->gone = kir_var_create(x->m, x->f, KIR_BOOL, 0, "gone");
-    if (!x->lane || !x->index || !x->gone) return false;
+    if (!x->lane || !x->gone) return false;
     name_lanes(x);
     x->count = kir_number(x->f);
     x->order = hg_calloc((size_t)x->count + 1, sizeof *x->order);

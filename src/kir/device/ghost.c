@@ -66,6 +66,13 @@ void device_follow_block(device *d, kir_builder *b) {
         leave_together(d, b, kir_get(b, device_own_var(d, &d->vars.block_stopped, KIR_BOOL, "block_stopped")));
 }
 
+/* A word of the group's that decides for all its lanes. */
+static kir_value *load_for_all(device *d, kir_builder *b, uint32_t offset) {
+    kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, offset), HG_TYPE_U32, true);
+    word->u.mem.uniform = 1;
+    return word;
+}
+
 static void synchronise(device *d, kir_builder *b, uint64_t id) {
     kir_value *number = kir_add(b, kir_get(b, device_sync(d)), u32(b, 1));
     if (d->kernel.tell_alive) {
@@ -77,11 +84,11 @@ static void synchronise(device *d, kir_builder *b, uint64_t id) {
     kir_set(b, device_sync(d), number);
     kir_value *over = NULL;
     if (d->kernel.tell_faults) {
-        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_FAULT_WORD), HG_TYPE_U32, true);
+        kir_value *word = load_for_all(d, b, DEVICE_FAULT_WORD);
         over = kir_binary(b, KIR_CMP_ULT, by(b, KIR_SUB, word, 1), number); /* 0: none */
     }
     if (d->kernel.tell_alive) {
-        kir_value *word = device_raw_load(d, b, &DEVICE_GROUP_MEMORY, u32(b, DEVICE_ALIVE_WORD), HG_TYPE_U32, true);
+        kir_value *word = load_for_all(d, b, DEVICE_ALIVE_WORD);
         kir_value *empty = kir_binary(b, KIR_CMP_ULT, word, number);
         over = over ? kir_binary(b, KIR_OR, over, empty) : empty;
     }

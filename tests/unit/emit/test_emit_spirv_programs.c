@@ -157,9 +157,30 @@ static uint32_t count_restricted(const kit *k, const emit_words *words) {
     return count;
 }
 
+/* Memory that atomic operations reach is read and written by them alone. Returns how often it is read or written. */
+static uint32_t count_atomic(const kit *k, const emit_words *words) {
+    enum { OP_LOAD = 61, OP_STORE = 62, OP_CHAIN = 65, OP_DECORATE = 71, OP_ATOMIC_LOAD = 227, OP_ATOMIC_STORE = 228 };
+    enum { BINDING = 33, MOST_IDS = 100000 };
+    static bool atomic[MOST_IDS];
+    uint32_t count = 0;
+    memset(atomic, 0, sizeof atomic);
+    CHECK(words->data[3] < MOST_IDS);
+    for (uint64_t at = 5; at < words->count && words->data[3] < MOST_IDS; at += words->data[at] >> 16) {
+        const uint32_t *w = words->data + at, op = w[0] & 0xffff;
+        if (op == OP_DECORATE && w[2] == BINDING && w[3] < k->layout.atomic_bindings.count)
+            atomic[w[1]] = k->layout.atomic_bindings.data[w[3]];
+        if (op == OP_CHAIN) atomic[w[2]] = atomic[w[3]];
+        bool plain = (op == OP_LOAD && atomic[w[3]]) || (op == OP_STORE && atomic[w[1]]);
+        CHECK_MESSAGE(!plain, "%s (%s): memory with atomics is reached without one", k->m->name, k->how->name);
+        count += (op == OP_ATOMIC_LOAD && atomic[w[3]]) || (op == OP_ATOMIC_STORE && atomic[w[1]]);
+    }
+    return count;
+}
+
 /* The device forms of a program are valid modules, in both forms where they exist. restricted: variables of distinct slots where memory has
  * no addresses and elements of all sizes. */
-typedef enum memories { ANY, DISTINCT, ONE_ARENA } memories;
+typedef enum memories { ANY, DISTINCT, ONE_ARENA, WGSL } memories;
+static uint32_t atomics; /* reads and writes of memory that atomic operations reach */
 static void test_program(const char *text, bool grouped, memories how, uint32_t restricted) {
     hg_program *program = NULL;
     CHECK_MESSAGE(hg_program_assemble(text, strlen(text), NULL, &program) == HG_OK, "%s", hg_last_error_text());
@@ -171,7 +192,11 @@ static void test_program(const char *text, bool grouped, memories how, uint32_t 
             kir_device_options options = {.target = o.target, .form = (uint8_t)form, .small = form == KIR_FORM_FLAT, .fold = 1};
             options.target.max_arenas = 4;
             options.distinct = how == DISTINCT ? UINT64_MAX : 0;
-            options.target.bind_arenas = how == ONE_ARENA && !o.target.addressed;
+            options.target.bind_arenas = (how == ONE_ARENA || how == WGSL) && !o.target.addressed;
+            if (how == WGSL && (o.target.addressed || !k.how->words)) continue; /* has neither addresses nor anything but words */
+            if (how == WGSL)
+                options.target = (kir_device_target){
+                    .i64 = o.target.i64, .bind_arenas = true, .whole_atomics = true, .shown_uniform = true};
             if (options.target.bind_arenas) options.target.max_arenas = 1; /* everything lies in number 0 */
             hg_status status = lower(program, &k, &options, &k.m, &k.layout);
             CHECK_MESSAGE(status == HG_OK, "%s (%s): %s", program->name, k.how->name, hg_last_error_text());
@@ -185,6 +210,7 @@ static void test_program(const char *text, bool grouped, memories how, uint32_t 
                 uint32_t found = status == HG_OK ? count_restricted(&k, &words) : 0;
                 if (how != DISTINCT || o.target.addressed) CHECK_U64(found, 0);
                 if (options.target.bind_arenas) CHECK_U64(k.layout.binding_count, 1);
+                if (how == WGSL && status == HG_OK) atomics += count_atomic(&k, &words);
                 if (how == DISTINCT && !o.target.addressed && !k.how->words) CHECK_U64(found, restricted);
                 hg_vec_free(&words);
             }
@@ -198,6 +224,7 @@ static void test_all(const char *text, bool grouped, uint32_t restricted) {
     test_program(text, grouped, ANY, 0);
     test_program(text, grouped, DISTINCT, restricted);
     test_program(text, grouped, ONE_ARENA, 0);
+    test_program(text, grouped, WGSL, 0);
 }
 
 static void test_file(const char *name, bool grouped, uint32_t restricted) {
@@ -228,6 +255,7 @@ int main(void) {
     test_all(NARROW, false, 0);
     test_all(OPEN, false, 0);
     test_all(SHARED, true, 1);
+    CHECK(atomics > 0);
     close_folder();
     return test_done();
 }

@@ -183,6 +183,40 @@ static void test_values_in_memory(void) {
     plan_destroy(plan);
 }
 
+/* What may decide whether lanes reach a barrier comes as an input where a compiler must see that they agree; all else from memory. */
+static void test_values_shown(void) {
+    static const struct {
+        const char *text;
+        bool input;
+    } CASES[] = {
+        {MINE " reduce.max.u32 r10, [r5 + r20], r4\n setgeu.u32 p3, r10, r9\n bra.p3 @end\n bar.sync 0\n stg.u32 [r5 + r0], r10\nend:\n",
+         true},
+        {MINE " reduce.max.u32 r10, [r5 + r20], r4\n setgeu.u32 p3, r10, r9\n bra.p3 @end\n stg.u32 [r5 + r0], r10\nend:\n", false},
+        {MINE " reduce.max.u32 r10, [r5 + r20], r4\n breduce.add.u32 r11, r10\n stg.u32 [r5 + r0], r11\n", true}};
+    for (size_t i = 0; i < HG_COUNT_OF(CASES); i++) {
+        hg_plan *plan = plan_of(CASES[i].text, PLAN_READS_SHOWN);
+        const plan_kernel *last = &plan->kernels.data[plan->kernels.count - 1];
+        CHECK_U64(last->inputs.count, CASES[i].input);
+        CHECK_U64(last->loads.count, !CASES[i].input);
+        CHECK_U64(waits(plan), CASES[i].input);
+        plan_destroy(plan);
+    }
+}
+
+/* A register that begins as an id and that functions share is read anew behind a step: no lane keeps it in memory. */
+static void test_ids(void) {
+    hg_plan *plan = plan_of(
+        " bar.grid\n call @f\n exit\nf:\n mov_imm.u32 r10, 2\n seteq.u32 p6, r253, r10\n bra.p6 @end\n bar.sync 1\nend:\n ret\n",
+        PLAN_READS_MEMORY);
+    CHECK_U64(plan->scratch_lane_bytes, 0);
+    kir_module *m = lowered(plan, (uint32_t)plan->kernels.count - 1);
+    bool found = false;
+    for (const kir_value *v = kir_walk(NULL, m->functions->body); v; v = kir_walk(v, m->functions->body))
+        found = found || (v->op == KIR_ID && v->u.imm == HG_ID_BLOCK_IDX_X);
+    CHECK(found);
+    plan_destroy(plan);
+}
+
 /* A handle from the environment stays an input, and its accesses go through slots. */
 static void test_handles(void) {
     hg_plan *plan = plan_of(WAITS[HG_COUNT_OF(WAITS) - 1].body, PLAN_READS_MEMORY);
@@ -214,5 +248,7 @@ int main(void) {
     test_lists();
     test_values_in_memory();
     test_handles();
+    test_values_shown();
+    test_ids();
     return test_done();
 }
