@@ -335,13 +335,18 @@ static void write_question(finder *s) {
 
 /* ---- the whole ---- */
 
-/* TURNS as they were before this pass. */
+/* TURNS as they were before this pass: what was only there to be asked is used by nobody then. */
 static void forget(vec_function *f) {
-    for (vec_value *v = vec_walk(NULL, f->body), *next; v; v = next) {
-        next = vec_walk(v, f->body);
+    for (vec_value *v = vec_walk(NULL, f->body); v; v = vec_walk(v, f->body)) {
         v->settled = false;
         if (v->op == VEC_TURNS) v->nargs = 0;
-        if (!v->tested) continue;
+    }
+    vec_count_uses(f);
+    for (vec_value *v = vec_walk(NULL, f->body), *next; v; v = next) {
+        bool gone = v->tested && !v->uses && !vec_op_has((vec_op)v->op, VEC_F_EFFECT);
+        next = vec_walk(v, f->body);
+        v->tested = false;
+        if (!gone) continue;
         *(v->prev ? &v->prev->next : &v->parent->first) = v->next;
         *(v->next ? &v->next->prev : &v->parent->last) = v->prev;
     }
